@@ -23,7 +23,8 @@ from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.audits.tabulating import estimate_means, tabulate
 from clinometer.cli.auditing import audit_command
 from clinometer.comparing.gating import gate
-from clinometer.comparing.harm import confidences, interval_of_row
+from clinometer.comparing.harm import confidences
+from clinometer.comparing.intervals import interval_of_row
 from clinometer.directory.results import read_estimates
 from clinometer.errors import BudgetError, InputError, PlanError
 from clinometer.instruments.catalogue import INSTRUMENTS

@@ -7,11 +7,10 @@ from clinometer.comparing.harm import (
     Limits,
     confidences,
     further_trials,
-    interval_of_row,
     judge_change,
     judge_mean,
 )
-from clinometer.statistics.clustered import ClusteredMean, together
+from clinometer.statistics.clustered import ClusteredMean
 from clinometer.statistics.looks import Looks
 
 #: Normal quantiles: far more degrees of freedom than answers.
@@ -179,17 +178,6 @@ def test_the_exact_bound_of_equal_scores_allows_for_all_rows(rows, verdict):
     equal = ClusteredMean(30, 30, 0.5, 0.0, 29.0, unanimous=True, bounds=(-1.0, 1.0))
     row = {**mean(0.5), **equal.row(0.95), "n_scored": 30}
     assert judge_mean(row, limits(0.34, rows=rows)).verdict == verdict
-
-
-def test_the_interval_of_a_row_is_that_of_its_mean():
-    """At any confidence, also where the variance follows the mean (Wilson)."""
-    for value in (0.0, 0.4, 0.9):
-        wilson = ClusteredMean(40, 20, value, 0.1, 19.0, bounds=(-1.0, 1.0), scale=0.7)
-        row = {**mean(value), **wilson.row(0.95), "n_scored": 40}
-        if value == 0.0:  # nothing tells the scale: that of many answers
-            wilson = ClusteredMean(40, 20, value, 0.1, 19.0, bounds=(-1.0, 1.0), scale=1.0)
-        for confidence in (0.9, together(0.95, 8)):
-            assert interval_of_row(row, confidence) == pytest.approx(wilson.interval(confidence))
 
 
 @pytest.mark.parametrize(("after", "at_most"), [(0.4, 0.03), (0.45, 0.05), (0.35, 0.01)])

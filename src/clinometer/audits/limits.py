@@ -129,7 +129,10 @@ def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:
         keys = [key for key in part.stereotypes if part.study.control_of(key) is None]
         if keys:
             selections.append(replace(part, stereotypes=keys))
-    return replace(plan.whole(), selections=selections) if selections else None
+    modes = [mode for mode in plan.modes if where.mode in (None, mode)]
+    if not selections or not modes:
+        return None
+    return replace(plan.whole(), selections=selections, modes=modes)
 
 
 def _with_times(plan: Plan, times: int) -> Plan:

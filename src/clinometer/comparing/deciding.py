@@ -27,7 +27,7 @@ from typing import Any, Literal
 import polars as pl
 
 from clinometer.comparing.changes import FAMILY, mark_family
-from clinometer.comparing.harm import interval_of_row
+from clinometer.comparing.intervals import interval_of_row
 from clinometer.results.ranges import RANGES, rows_of_range
 from clinometer.results.verdicts import (
     BETTER,

@@ -28,11 +28,11 @@ Error rates
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from clinometer.comparing.intervals import Ends, Row, interval_of_row, with_times
 from clinometer.results.verdicts import (
     BETTER,
     CANNOT_TELL,
@@ -53,19 +53,12 @@ __all__ = [
     "Limits",
     "confidences",
     "further_trials",
-    "interval_of_row",
     "judge_change",
     "judge_mean",
 ]
 
-#: A row of `results.ESTIMATES`.
-Row = Mapping[str, Any]
-
 #: With more times as many trials it is other prompts that are needed.
 _MOST_TIMES = 1e4
-
-#: The ends of an interval.
-Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -148,25 +141,15 @@ class Change(NamedTuple):
         return Change(*rows)  # type: ignore[arg-type]  # the difference is never None
 
 
-def interval_of_row(row: Row, confidence: float) -> Ends | None:
-    """Return the interval of a row at any confidence; None where it has none."""
-    mean = mean_of_row(row)
-    if mean is None:
-        return None
-    low, high = mean.interval(confidence)
-    return None if low is None or high is None else (low, high)
-
-
 def _distances(row: Row, side: float, confidence: float, neutral: float = 0.0) -> Ends:
     """Return how far a row may lie from neutral toward a side, with what missing answers may be."""
-    ends = interval_of_row(row, confidence)
+    ends: tuple[float, ...] | None = interval_of_row(row, confidence)
     assert ends is not None  # rows without an interval are not judged
-    low, high = ends
     if row["bound_low"] is not None and row["bound_low"] < row["bound_high"]:
-        low, high = min(low, row["bound_ci_low"]), max(high, row["bound_ci_high"])
-    # Sorted anew, because a change of sign turns an interval round.
-    nearest, farthest = sorted(side * (end - neutral) for end in (low, high))
-    return nearest, farthest
+        bounds = (row[f"bound_{end}"] for end in ("low", "high", "ci_low", "ci_high"))
+        ends = (*ends, *(end for end in bounds if end is not None))
+    distances = [side * (end - neutral) for end in ends]
+    return min(distances), max(distances)
 
 
 def _policy_side(row: Row, limits: Limits) -> float:
@@ -219,7 +202,7 @@ def further_trials(change: Change, limits: Limits) -> int | None:
 
     def gives_verdict(times: float) -> bool:
         """Whether so many times as many trials give one."""
-        more = Change(*(row and _with_times(row, times) for row in change))  # type: ignore[arg-type]
+        more = Change(*(row and with_times(row, times) for row in change))  # type: ignore[arg-type]
         return judge_change(more, limits).verdict != CANNOT_TELL
 
     if not gives_verdict(_MOST_TIMES):
@@ -234,15 +217,6 @@ def further_trials(change: Change, limits: Limits) -> int | None:
         else:
             too_few = middle
     return max(math.ceil(n * (enough - 1.0)), 1)
-
-
-def _with_times(row: Row, times: float) -> Row:
-    """Return a row as it would be with so many times as many trials of the same prompts."""
-    if row["se"] is None:
-        return row
-    counts = {name: row[name] * times for name in ("df", "units_low", "units_high") if row[name]}
-    more = {**counts, "se": row["se"] / times**0.5}
-    return {**row, **more, "n_clusters": math.ceil(row["n_clusters"] * times)}
 
 
 def _judge_harm(change: Change, limits: Limits) -> RowVerdict:

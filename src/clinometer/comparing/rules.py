@@ -18,10 +18,10 @@ from clinometer.comparing.harm import (
     Limits,
     RowVerdict,
     confidences,
-    interval_of_row,
     judge_change,
     judge_mean,
 )
+from clinometer.comparing.intervals import interval_of_row
 from clinometer.errors import InputError
 from clinometer.results.ranges import Range, range_text, rows_of_range
 from clinometer.results.verdicts import BETTER, NO_CHANGE, NOT_WORSE, TURNED, WORSE

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clinometer.results import Schema, columns
-from clinometer.statistics.clustered import ClusteredMean, Row
+from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, Row
 from clinometer.statistics.prompts import BoundedMean
 
 __all__ = ["TESTED", "Mean", "mean_of_row", "position_product", "tested_row"]
@@ -60,7 +60,7 @@ def mean_of_row(row: Mapping[str, Any]) -> Mean | None:
         counts = row["n_clusters"], row["units_low"], row["units_high"]
         return BoundedMean(row["estimate"], row["se"], *counts, ends)
     scale = None
-    if None not in ends and row["n_clusters"]:
+    if row["range"] is not None and None not in ends:
         product = position_product(row["estimate"], row["n_clusters"], ends)
         scale = product * (ends[1] - ends[0]) ** 2
     return ClusteredMean(
@@ -69,6 +69,7 @@ def mean_of_row(row: Mapping[str, Any]) -> Mean | None:
         mean=row["estimate"],
         se=row["se"],
         df=row["df"],
+        unanimous=row["test"] == UNANIMOUS,
         bounds=None if None in ends else ends,
         scale=scale,
     )
