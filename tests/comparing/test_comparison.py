@@ -249,7 +249,7 @@ def test_a_run_that_differs_in_one_answer_is_another(run_of):
     refused_once = refused(run_of("b"), first)
     assert only(compare(run_of("a"), refused_once)).verdict != "no change"
     fewer = run_of("b").filter(~first)
-    assert only(compare(run_of("a"), fewer)).verdict == "cannot_tell"
+    assert only(compare(run_of("a"), fewer)).verdict != "no change"
 
 
 def control(run_of, name, kind, mean):

@@ -6,9 +6,9 @@ import scipy.stats
 from clinometer.results import SCORES, Measure
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.clustered import clustered_mean
+from clinometer.statistics.means import means
 from clinometer.statistics.strata import strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
-from clinometer.statistics.means import means
 
 SIDES = (-1.0, 1.0)
 

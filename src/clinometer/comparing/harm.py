@@ -45,7 +45,6 @@ from clinometer.results.verdicts import (
 )
 from clinometer.statistics.clustered import together
 from clinometer.statistics.looks import Looks
-from clinometer.statistics.rows import mean_of_row
 
 __all__ = [
     "Change",

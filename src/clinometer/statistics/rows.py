@@ -47,8 +47,13 @@ def tested_row(mean: Mean, confidence: float, null: float = 0.0) -> Row:
     }
     if isinstance(mean, BoundedMean):
         return {**row, "test": "beta", "units_low": mean.n_low, "units_high": mean.n_high}
-    test = None if row["p"] is None else "t"
-    return {**row, "test": test, "df": mean.df, "statistic": mean.t(null)}
+    test = UNANIMOUS if mean.unanimous else "t"
+    return {
+        **row,
+        "test": None if row["p"] is None else test,
+        "df": mean.df,
+        "statistic": mean.t(null),
+    }
 
 
 def mean_of_row(row: Mapping[str, Any]) -> Mean | None:
@@ -56,11 +61,11 @@ def mean_of_row(row: Mapping[str, Any]) -> Mean | None:
     if row["estimate"] is None or row["se"] is None:
         return None
     ends = row["range_low"], row["range_high"]
-    if row["units_low"] is not None:
+    if row.get("units_low") is not None:
         counts = row["n_clusters"], row["units_low"], row["units_high"]
         return BoundedMean(row["estimate"], row["se"], *counts, ends)
     scale = None
-    if row["range"] is not None and None not in ends:
+    if row.get("range") is not None and None not in ends:
         product = position_product(row["estimate"], row["n_clusters"], ends)
         scale = product * (ends[1] - ends[0]) ** 2
     return ClusteredMean(

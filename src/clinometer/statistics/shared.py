@@ -38,6 +38,9 @@ __all__ = ["SharedFactor", "group_errors", "shared_factors", "shared_variances",
 #: The shared standard deviations that are tried, relative to that of responses.
 _RATIOS = np.geomspace(1e-3, 30.0, 120)
 
+#: Squares of deviations below this are none; they are parts of the scale.
+_NOTHING = 1e-12
+
 #: The shares of error in the dispersion of means that are tried.
 _SHARES_OF_ERROR = (np.arange(40) + 0.5) / 40.0
 
@@ -105,7 +108,7 @@ class SharedFactor:
         joint = joint - (within**2) @ within.T - within @ (within**2).T + joint**2
         np.fill_diagonal(joint, 0.0)
         crossed = float(deviations @ joint @ deviations)
-        expected = alone + crossed * _RATIOS**2
+        expected = np.maximum(alone + crossed * _RATIOS**2, _NOTHING)
         centred = sum(np.diag(row) - np.outer(row, row) for row in within)
         df = np.trace(centred) ** 2 / float((centred**2).sum())
         log_prior = -np.log1p((_RATIOS / ratio) ** 2) + np.log(_RATIOS)  # on a grid of logs

@@ -47,9 +47,9 @@ __all__ = ["Prior", "Squares", "Variances", "even_points", "prior_of", "student"
 
 _K = len(CROSSED)
 
-#: How much of the excess kurtosis of two-point scores counts near the ends of a scale. With a true
-#: mean of .95, intervals of ±1 answers cover 1.00 at 5 times an oracle's width with the whole of it,
-#: .99 at 2.2 times with a third, .68 with a tenth (one stereotype of 48 answers).
+#: How much of the excess kurtosis of two-point scores counts near the ends of a scale. At a mean of
+#: .95, intervals of ±1 answers cover 1.00 at 5 times an oracle's width with the whole of it, .99 at
+#: 2.2 times with a third, .68 with a tenth (one stereotype of 48 answers).
 _KURTOSIS = 1.0 / 3.0
 
 #: Draws of what is usual in a run, and of the variances of its stereotypes for each.
