@@ -265,5 +265,7 @@ def _between(means: Array, variance: Array, errors: Array) -> tuple[Array, Array
 
 def _inverse_chi2(mean: Array, variance: Array) -> tuple[Array, Array]:
     """Return scale and df of the scaled inverse χ² with a mean and a variance."""
-    df = 4.0 + 2.0 * mean**2 / np.maximum(variance, 1e-9 * mean**2)
+    # Draws of no weight have no mean.
+    least = np.maximum(1e-9 * mean**2, 1e-300)
+    df = 4.0 + 2.0 * mean**2 / np.maximum(variance, least)
     return mean * (df - 2.0) / df, df
