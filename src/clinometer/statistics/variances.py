@@ -178,7 +178,7 @@ class Variances:
     """
 
     weights: Array  # (usual, each, stereotypes), of sum 1 for each stereotype
-    likelihood: Array  # (usual, each, stereotypes), of each stereotype's own draws
+    given_usual: Array  # the same, of sum 1 for each stereotype and draw of what is usual
     usual: Array  # (usual,), the weights of what is usual, of sum 1
     relative: Array  # (usual, each, sources), variances as ratios to that of responses
     response: Array  # (usual, each, stereotypes), variance of responses, the scale of a t
@@ -200,10 +200,8 @@ class Variances:
 
         Both (usual, stereotypes).
         """
-        total = self.likelihood.sum(axis=1)
-        share = self.likelihood / np.where(total > 0, total, 1.0)[:, None]
-        mean = (share * values).sum(axis=1)
-        return mean, np.maximum((share * values**2).sum(axis=1) - mean**2, 0.0)
+        mean = (self.given_usual * values).sum(axis=1)
+        return mean, np.maximum((self.given_usual * values**2).sum(axis=1) - mean**2, 0.0)
 
     def variance_of_means(self, shares: Array) -> tuple[Array, Array]:
         """Return mean and variance of the variances of stereotypes' means, (usual, stereotypes).
@@ -283,7 +281,7 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
     joint = by_others[:, None] * likelihood
     return Variances(
         weights=joint / joint.sum(axis=(0, 1)),
-        likelihood=likelihood,
+        given_usual=_normalised(log_likelihood, axis=1),
         usual=weights,
         relative=relative,
         response=total / df[:, None],
@@ -291,10 +289,10 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
     )
 
 
-def _normalised(log_weights: Array) -> Array:
-    """Return weights of sum 1 along the first axis."""
-    weights = np.exp(log_weights - log_weights.max(axis=0))
-    return np.asarray(weights / weights.sum(axis=0))
+def _normalised(log_weights: Array, axis: int = 0) -> Array:
+    """Return weights of sum 1 along an axis."""
+    weights = np.exp(log_weights - log_weights.max(axis=axis, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=axis, keepdims=True))
 
 
 def _log_likelihood_of_usual(
