@@ -262,7 +262,7 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
         log_weights = log_weights + by_stereotype.sum(axis=1)
         weights = _normalised(log_weights)
         centre = weights @ usual
-        covariance = np.cov(usual.T, aweights=weights) + 0.05 * np.eye(_K + 1)
+        covariance = np.cov(usual.T, aweights=weights, ddof=0) + 0.05 * np.eye(_K + 1)
     spread = np.sqrt(polygamma(1, likeness / 2.0)).clip(0.0, 1.2)
     log_ratios = usual[:, None, :_K] + spread[:, None, None] * _NORMAL
     expected, relative = squares.mean_squares(log_ratios)
