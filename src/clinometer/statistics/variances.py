@@ -19,6 +19,9 @@ Prior
     response variances as scaled inverse χ² with d degrees of freedom, their log ratios as normal
     with the same spread; log d is uniform over `LIKENESS`. A lone stereotype has the same prior.
     Modes whose answers are probabilities have priors of their own, as nothing is drawn there.
+    Wordings, words, cells and draws together vary by no more than scores at the two ends of the
+    scale would: (mean − low)(high − mean) (Bhatia & Davis 2000, American Mathematical Monthly
+    107(4), 353–357).
 
 Method
     What is usual in the run is drawn from a t about its posterior mode and from the prior, and
@@ -254,27 +257,23 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
     """
     counts = np.ones(_K + 1) if tempering is None else tempering
     likeness = LIKENESS[0] * (LIKENESS[1] / LIKENESS[0]) ** _POINTS[:, _K + 2]
-    centre, covariance = _mode(squares, prior, counts)
-    # Twice: the first draws tell where the second are to lie.
-    for _ in range(2):
-        usual, log_weights = _proposed(centre, covariance, prior)
-        by_stereotype = _log_likelihood_of_usual(usual, likeness, squares, counts)
-        log_weights = log_weights + by_stereotype.sum(axis=1)
-        weights = _normalised(log_weights)
-        centre = weights @ usual
-        covariance = np.cov(usual.T, aweights=weights, ddof=0) + 0.05 * np.eye(_K + 1)
+    usual, log_weights, by_stereotype = _draw_usual(squares, prior, counts, likeness)
     spread = np.sqrt(polygamma(1, likeness / 2.0)).clip(0.0, 1.2)
     log_ratios = usual[:, None, :_K] + spread[:, None, None] * _NORMAL
     expected, relative = squares.mean_squares(log_ratios)
     df = likeness[:, None] + squares.df.sum(axis=1)
     prior_sum = likeness * np.exp(usual[:, _K])
     total = prior_sum[:, None, None] + (squares.observed / expected).sum(axis=-1)
+    response = total / df[:, None]
     log_likelihood = (
         -0.5 * (squares.df * np.log(expected)).sum(axis=-1)
         - 0.5 * df[:, None] * np.log(total)
         + (0.5 * likeness * np.log(prior_sum) - gammaln(likeness / 2.0))[:, None, None]
         + gammaln(df / 2.0)[:, None]
     )
+    by_factors = response * (relative[..., :_K] @ (squares.df[:, :_K] > 0).T)
+    # By so much less that such draws count only where there are no others.
+    log_likelihood = np.where(by_factors <= 1.0, log_likelihood, log_likelihood - 1e3)
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=(0, 1)))
     # Of the others alone: a stereotype's own scores enter by its own likelihood.
     by_others = _normalised(log_weights[:, None] - by_stereotype)
@@ -282,11 +281,30 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
     return Variances(
         weights=joint / joint.sum(axis=(0, 1)),
         given_usual=_normalised(log_likelihood, axis=1),
-        usual=weights,
+        usual=_normalised(log_weights),
         relative=relative,
-        response=total / df[:, None],
+        response=response,
         df=df,
     )
+
+
+def _draw_usual(
+    squares: Squares, prior: Prior, tempering: Array, likeness: Array
+) -> tuple[Array, Array, Array]:
+    """Return draws of what is usual, (draws, sources), with the logs of their weights.
+
+    And the log likelihood of each stereotype in them, (draws, stereotypes).
+    """
+    centre, covariance = _mode(squares, prior, tempering)
+    # Twice: the first draws tell where the second are to lie.
+    for _ in range(2):
+        usual, log_weights = _proposed(centre, covariance, prior)
+        by_stereotype = _log_likelihood_of_usual(usual, likeness, squares, tempering)
+        log_weights = log_weights + by_stereotype.sum(axis=1)
+        weights = _normalised(log_weights)
+        centre = weights @ usual
+        covariance = np.cov(usual.T, aweights=weights, ddof=0) + 0.05 * np.eye(_K + 1)
+    return usual, log_weights, by_stereotype
 
 
 def _normalised(log_weights: Array, axis: int = 0) -> Array:
