@@ -10,6 +10,7 @@ import scipy.stats
 
 from clinometer.errors import InputError
 from clinometer.results import SCORES, Measure
+from clinometer.statistics.means import means
 from clinometer.statistics.planning import (
     PlannedMean,
     PlannedRuns,
@@ -19,7 +20,6 @@ from clinometer.statistics.planning import (
 )
 from clinometer.statistics.sources import Sources, components, read_sources
 from clinometer.statistics.summaries import summarise
-from clinometer.statistics.means import means
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 PAIRS = 2

@@ -6,8 +6,8 @@ import pytest
 
 from clinometer.errors import InputError
 from clinometer.results import SCORES, Measure
-from clinometer.statistics.summaries import summarise
 from clinometer.statistics.means import differences
+from clinometer.statistics.summaries import summarise
 from clinometer.statistics.unpaired import contrast_unpaired
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
