@@ -401,14 +401,13 @@ def student(weights: Array, variances: Array, df: Array) -> tuple[Array, Array]:
     weights, variances, df = weights[:, varies], variances[:, varies], df[:, varies]
     scales, shares, degrees = _binned(weights, variances, df)
     near, far = (_quantile(p, scales, shares, degrees) for p in _QUANTILES)
-    place = np.searchsorted(-_SPREADS, -(far / near).clip(_SPREADS[-1], _SPREADS[0]))
-    fitted[varies] = _DEGREES[place.clip(0, len(_DEGREES) - 1)]
+    fitted[varies] = np.interp(-far / near, -_SPREADS, _DEGREES)
     se[varies] = near / stdtrit(fitted[varies], _QUANTILES[0])
     return se, fitted
 
 
 #: Degrees of freedom, and how much further out the second of `_QUANTILES` lies in their t.
-_DEGREES = np.geomspace(1.0, 1e4, 2000)
+_DEGREES = np.geomspace(1.0, 1e4, 500)
 _SPREADS = stdtrit(_DEGREES, _QUANTILES[1]) / stdtrit(_DEGREES, _QUANTILES[0])
 
 _BINS = 48
