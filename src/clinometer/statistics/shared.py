@@ -35,9 +35,11 @@ from clinometer.statistics.variances import Variances, student
 
 __all__ = ["SharedFactor", "group_errors", "shared_factors", "tempering_of"]
 
-#: The correlations that are tried, and the shares of error in the dispersion of means.
+#: The correlations that are tried.
 _CORRELATIONS = (np.arange(20) + 0.5) / 20.0
-_SHARES_OF_ERROR = (np.arange(40) + 0.5) / 40.0
+
+#: The shares of error in the dispersion of means, evenly in logs: with many answers it is small.
+_SHARES_OF_ERROR = np.geomspace(1e-5, 1.0, 60)
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,9 @@ def _between(means: Array, variance: Array, errors: Array) -> tuple[Array, Array
     dispersion = float(((means - means.mean()) ** 2).sum())
     error = errors.mean(axis=1)[:, None]
     expected = error / _SHARES_OF_ERROR
-    logs = -0.5 * (members - 1.0) * np.log(expected) - 0.5 * dispersion / expected
+    # Steps are in proportion to the share.
+    logs = np.log(_SHARES_OF_ERROR) - 0.5 * (members - 1.0) * np.log(expected)
+    logs -= 0.5 * dispersion / expected
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     added = (expected - error) / members
