@@ -12,6 +12,7 @@ from clinometer.results.judging import judge
 from clinometer.results.schemas import MATCHES
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.contrasts import contrast
+from clinometer.statistics.prompts import paired_difference
 
 
 def scale(low: float, high: float) -> Measure:
@@ -94,7 +95,7 @@ def test_what_is_common_cancels():
     assert row["sd"] == 0.0
     noisy = only(contrast(asked({"none": 0.0, "fair": -4.0}), WIDE))
     assert noisy["sd"] == pytest.approx(0.1 * 2**0.5, rel=0.25)
-    assert (noisy["verdict"], noisy["neutral"]) == ("lower, for these words", 0.0)
+    assert (noisy["verdict"], noisy["neutral"]) == ("lower", 0.0)
 
 
 def test_numbers_of_a_row_are_those_of_the_parts():
@@ -113,39 +114,30 @@ def test_numbers_of_a_row_are_those_of_the_parts():
     assert row["effect_size"] == pytest.approx(by_hand["d"].mean() / by_hand["d"].std())
     assert row["estimate"] == pytest.approx(row["candidate_estimate"] - row["baseline_estimate"])
     assert (row["test"], row["confidence"]) == ("t", 0.9)
-    assert row["clustered_by"] == "wordings, marginalized words, draws, answers"
-    fixed = "these stereotypes, attribute words, one default word, usual variances"
-    assert (row["target"], row["conditional_on"]) == ("these", fixed)
+    assert row["clustered_by"] == "wordings, group words, draws, answers"
+    fixed = "stereotypes, attribute words, one default word"
+    assert (row["range"], row["conditional_on"]) == ("other_prompts", fixed)
 
 
-#: The crossed factors of these draws, by pair.
-FACTORS = {
-    "variation": ["variation"],
-    "marginalized": ["marginalized"],
-    "cell": ["variation", "marginalized"],
-    "draw": ["draw"],
-}
+def by_pair(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Return a row per mirrored pair, in its means."""
+    keys = ("stereotype", "variation", "pair_id")
+    return rows.group_by(keys, maintain_order=True).agg(pl.col(*columns).mean())
 
 
-def by_pair(differences: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per mirrored pair, in its mean."""
-    factors = ("variation", "marginalized", "draw", "pair_id")
-    drawn = differences.with_columns(draw=pl.col("iteration") // 2)
-    return drawn.group_by(factors, maintain_order=True).agg(pl.col("d").mean())
-
-
-def test_few_stereotypes_have_usual_components_of_variance(by_usual, on_a_scale):
-    """Of differences a quarter of that of scores, as their scale is twice as long."""
+def test_these_prompts_have_the_bound_of_pairs_of_pairs():
+    """The variance is that of the differences; both runs have the wordings as strata."""
     frame = asked({"none": 0.0, "fair": -0.3})
-    row = only(contrast(frame, WIDE), "stereotype", stereotype="age")
-    by_hand = by_pair(differences(frame).filter(stereotype="age"))
-    expected = by_usual(by_hand, "d", (-18.0, 18.0), 0.25, **FACTORS)
-    assert (row["estimate"], row["se"], row["df"]) == pytest.approx(
-        (expected.mean, expected.se, expected.df)
-    )
-    tested = on_a_scale(expected, 12, (-18.0, 18.0))
-    named = ("statistic", "p", "pointwise_low", "pointwise_high")
-    assert [row[c] for c in named] == pytest.approx(tested)
+    row = only(contrast(frame, WIDE), method="bounded")
+    halves = differences(frame).with_columns(after=pl.col("score") + pl.col("d"))
+    pairs = by_pair(halves, "score", "after")
+    expected = paired_difference(
+        pairs["score"], pairs["after"], np.full(24, 2.0), pairs["stereotype"], pairs["variation"],
+        (-9.0, 9.0),
+    )  # fmt: skip
+    found = [row[c] for c in ("estimate", "se", "p", "pointwise_low", "pointwise_high")]
+    low, high = expected.interval()
+    assert found == pytest.approx([expected.mean, expected.se, expected.p(), low, high])
 
 
 def test_every_level_and_candidate():
@@ -157,8 +149,9 @@ def test_every_level_and_candidate():
     rows = result.estimates.group_by("measure", "method", "level").len().rows()
     assert {row[:3]: row[3] for row in rows} == {
         (measure, method, level): count
-        for measure, method in (("word_association", "clustered"), ("compliance", "clustered"),
+        for measure, method in (("word_association", "clustered"), ("compliance", "bounded"),
                                 ("word_association", "published"),
+                                ("word_association", "bounded"),
                                 ("word_association", "generalised"))
         for level, count in expected.items()
         if method != "generalised" or level not in ("cell", "stereotype")
@@ -168,13 +161,13 @@ def test_every_level_and_candidate():
         assert table["intervention"].null_count() == table.height
         assert (table["factor"] == "intervention").all()
     fixed = only(result, "overall", candidate="fair")["conditional_on"]
-    expected = "these stereotypes, these models, attribute words, one default word, usual variances"
-    assert fixed == expected
+    assert fixed == "stereotypes, attribute words, one default word"
 
 
 def test_the_family_is_all_candidates_of_a_model_and_level():
     result = contrast(asked({"none": 0, "a": 0.02, "b": 0.02, "c": 0}, models=("m", "n")), WIDE)
-    cells = result.estimates.filter(level="cell", model="m").drop_nulls("p_bonferroni").sort("p")
+    cells = result.estimates.filter(level="cell", model="m", method="bounded")
+    cells = cells.drop_nulls("p_bonferroni").sort("p")
     assert cells.height == 12
     assert cells["p_bonferroni"].to_numpy() == pytest.approx(np.minimum(1, 12 * cells["p"]))
     told = cells.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
@@ -189,7 +182,7 @@ def test_the_family_is_all_candidates_of_a_model_and_level():
 
 def test_the_verdict_needs_the_adjusted_p():
     result = contrast(asked({"none": 0.0, "up": 5.0, "same": 0.0}), WIDE)
-    assert only(result, candidate="up")["verdict"] == "higher, for these words"
+    assert only(result, candidate="up")["verdict"] == "higher"
     assert only(result, candidate="same")["verdict"] == "inconclusive"
     unsure = judge(result.estimates).filter(pl.col("p_bonferroni") >= 0.05, method="clustered")
     assert set(unsure["verdict"]) == {"inconclusive"}
@@ -232,26 +225,24 @@ def test_only_trials_scored_in_both_are_compared():
     assert lost_in == [4, 8, 4]
     kept = differences(whole).filter(pl.col("iteration") > 3)
     assert row["estimate"] == pytest.approx(kept["d"].mean())
-    complied = only(contrasted, measure="compliance")
+    complied = only(contrasted, measure="compliance", method="bounded")
     shares = complied["baseline_estimate"], complied["candidate_estimate"]
     assert shares == pytest.approx((40 / 48, 36 / 48))
 
 
-def test_change_of_compliance_is_inferred_as_the_difference(by_usual, on_a_scale):
+def test_change_of_compliance_is_that_of_these_prompts():
     frame = lost(asked({"none": 0.0, "fair": -0.3}), "fair", [1, 2, 3])
-    gone = (pl.col("variation") == "plain") & (pl.col("intervention") == "fair")
-    frame = frame.with_columns(
-        score=pl.when(~gone | (pl.col("iteration") < 9)).then("score"),
-        reason=pl.lit("refused"),
+    row = only(contrast(frame, WIDE), measure="compliance", method="bounded")
+    answered = frame.filter(intervention="fair").with_columns(
+        before=1.0, after=pl.col("score").is_not_null().cast(pl.Float64)
     )
-    row = only(contrast(frame, WIDE), "stereotype", stereotype="age", measure="compliance")
-    change = frame.filter(intervention="fair", stereotype="age").with_columns(
-        d=pl.col("score").is_not_null().cast(pl.Float64) - 1
-    )
-    expected = by_usual(by_pair(change), "d", (-1.0, 1.0), 0.25, **FACTORS)
-    _, p, low, high = on_a_scale(expected, 12)
-    assert row["estimate"] == pytest.approx(expected.mean)
-    assert (row["p"], row["ci_low"], row["ci_high"]) == pytest.approx((p, low, high))
+    pairs = by_pair(answered, "before", "after")
+    expected = paired_difference(
+        pairs["before"], pairs["after"], np.full(24, 2.0), pairs["stereotype"], pairs["variation"],
+        (0.0, 1.0),
+    )  # fmt: skip
+    found = [row[c] for c in ("estimate", "p", "ci_low", "ci_high")]
+    assert found == pytest.approx([expected.mean, expected.p(), *expected.interval()])
     assert row["p_bonferroni"] is row["verdict"] is None  # its p is not adjusted
 
 
@@ -287,23 +278,20 @@ def test_a_candidate_that_is_never_scored_has_no_number():
     row = only(contrasted)
     assert (row["n_scored"], row["estimate"], row["se"], row["p"]) == (0, None, None, None)
     assert row["verdict"] == "no verdict: nothing scored"
-    assert only(contrasted, measure="compliance")["estimate"] == -1.0
+    assert only(contrasted, measure="compliance", method="bounded")["estimate"] == -1.0
     assert row["bound_low"] < row["bound_high"]
 
 
-def test_a_change_without_variance_has_the_usual_one():
-    """Two stereotypes; each of 12 pairs in 2 wordings, 3 words, 6 cells and 6 draws."""
+def test_a_change_of_all_answers_is_told_without_variance():
+    """From 0 to 1 on a scale with these ends: each run is at one of them."""
     frame = asked({"none": 0.0, "fair": 0.5}, noise=0.0).with_columns(
         score=pl.when(intervention="fair").then(1.0).otherwise(0.0)
     )
-    row = only(contrast(frame, scale(0, 1)))
-    assert (row["test"], row["estimate"]) == ("t", 1.0)
-    crossed = sum(np.array(USUAL) / [2, 3, np.inf, 6, 6]) / 4
-    assert row["se"] ** 2 < (1 - (12 / 13) ** 2) * (crossed + USUAL_DRAWN / 4 / 12)
-    assert 5 < row["statistic"] < 50
-    assert row["verdict"] == "higher, for these words"
+    row = only(contrast(frame, scale(0, 1)), method="bounded")
+    assert (row["estimate"], row["se"], row["verdict"]) == (1.0, 0.0, "higher")
+    assert 0.6 < row["ci_low"] < row["ci_high"] == 1.0
     nothing = frame.with_columns(score=pl.lit(1.0))
-    assert only(contrast(nothing, scale(0, 1)))["p"] == 1.0
+    assert only(contrast(nothing, scale(0, 1)), method="bounded")["p"] == 1.0
 
 
 def test_names_of_trials_and_order_of_rows_do_not_matter():
@@ -369,7 +357,8 @@ def test_interval_covers_where_wordings_respond_differently():
     naive = found.filter(
         (pl.col("estimate") + 0.2).abs() <= half, level="model", method="published"
     )
-    assert 0.93 <= covered["stereotype", "clustered"] <= 0.97
+    # Wordings differ by half of what differences do, more than is expected of them.
+    assert 0.88 <= covered["stereotype", "clustered"] <= 0.97
     assert 0.9 <= covered["model", "clustered"]
     assert 0.9 <= covered["model", "generalised"]
     assert naive.height / 80 < 0.85

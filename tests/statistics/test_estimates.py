@@ -5,11 +5,13 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from statsmodels.stats.proportion import proportion_confint
 
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, LEVELS, REASONS, SCORES, Measure
 from clinometer.statistics import compliance, estimate_measure
 from clinometer.statistics.estimates import estimate_summaries
+from clinometer.statistics.prompts import bounded_mean
 from clinometer.statistics.summaries import summarise
 
 
@@ -43,8 +45,11 @@ def test_every_level_from_cell_to_model(drawn, measure):
     assert result.schema == ESTIMATES
     levels = ["cell"] * 3 + ["stereotype", "category", "model"]
     assert result.filter(method="clustered")["level"].to_list() == levels
-    assert result["method"].to_list() == ["clustered", "published"] * len(levels)
-    assert result["estimate"].to_list()[::2] == result["estimate"].to_list()[1::2]
+    methods = ["clustered", "published", "bounded"]
+    assert result["method"].to_list() == methods * len(levels)
+    assert result["range"].to_list() == ["other_prompts", None, "prompts"] * len(levels)
+    by_method = result.partition_by("method")
+    assert by_method[0]["estimate"].to_list() == pytest.approx(by_method[2]["estimate"].to_list())
     model = only(result, "model")
     assert [model[c] for c in ("category", "stereotype", "variation")] == [None] * 3
 
@@ -68,27 +73,27 @@ def test_never_pooled(drawn, measure, factor):
     assert rows[factor][0] == "other"
 
 
-#: Of `drawn`, by pair.
-FACTORS = {"variation": ["variation"], "cell": ["variation"]}
-
-
-def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure, by_usual, on_a_scale):
-    """One stereotype with three wordings, which have the usual variance."""
+def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure):
+    """The published test is scipy's; these prompts have the bound of their mirrored pairs."""
     scores = drawn(0.3, noise=0.2)
     estimates = estimate_measure(scores, measure, confidence=0.9)
     row, published = only(estimates, "model"), only(estimates, "model", "published")
+    prompts = only(estimates, "model", "bounded")
     pairs = scores.group_by("pair_id", "variation").agg(pl.col("score").mean())
-    expected = by_usual(pairs, "score", (-1.0, 1.0), 1.0, **FACTORS)
+    n = pairs.height
+    labels = np.zeros(n), pairs["variation"]
+    expected = bounded_mean(pairs["score"], np.ones(n), *labels, (-1, 1))
+    low, high = expected.interval(0.9)
+    assert [prompts[c] for c in ("se", "p", "ci_low", "ci_high")] == pytest.approx(
+        [expected.se, expected.p(), low, high]
+    )
     naive = scipy.stats.ttest_1samp(scores["score"], 0)
-    assert (row["se"], row["df"]) == pytest.approx((expected.se, expected.df))
-    tested = on_a_scale(expected, 12, confidence=0.9)
-    assert [row[c] for c in ("statistic", "p", "ci_low", "ci_high")] == pytest.approx(tested)
     of_the_paper = published["statistic"], published["df"], published["p"]
     assert of_the_paper == pytest.approx((naive.statistic, naive.df, naive.pvalue))
     assert published["se"] == pytest.approx(scores["score"].std() / 24**0.5)
     assert row["sd"] == published["sd"] == pytest.approx(scores["score"].std())
     assert row["effect_size"] == pytest.approx(row["estimate"] / row["sd"])
-    assert (row["test"], row["confidence"]) == ("t", 0.9)
+    assert (row["test"], prompts["test"], row["confidence"]) == ("t", "beta", 0.9)
 
 
 def test_what_one_method_says_stands_in_its_row_alone(drawn, measure):
@@ -114,42 +119,16 @@ def test_neutral_need_not_be_zero(drawn):
     decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
     row = only(estimate_measure(drawn(0.2), decision), "model")
     assert row["statistic"] < 0 < row["estimate"]
-    assert row["verdict"] == "reversed, for these words"
+    assert row["verdict"] == "reversed"
 
 
-def test_families_are_model_and_level(drawn, measure):
+def test_cells_of_a_model_are_a_family(drawn, measure):
     both = drawn(0.02).vstack(drawn(0.02, model="other"))
-    cells = (
-        estimate_measure(both, measure)
-        .filter(level="cell", model="m", method="clustered")
-        .sort("p")
-    )
-    p = cells["p"].to_list()
-    assert cells["p_bonferroni"].to_list() == pytest.approx([min(1, 3 * one) for one in p])
-    assert cells["p_bh"][-1] == pytest.approx(p[-1])
-
-
-@pytest.mark.parametrize(
-    ("categories", "numbers"),
-    [
-        ("a", {"stereotype": 1, "category": 1, "model": 1}),
-        ("aaa", {"stereotype": 6, "category": 2, "model": 2}),  # the category is all
-        ("abc", {"stereotype": 6, "category": 6, "model": 2}),  # each is its stereotype
-        ("aab", {"stereotype": 12, "category": 8, "model": 2}),
-    ],
-)
-def test_levels_of_a_page_have_parts_of_one_error_rate(drawn, measure, categories, numbers):
-    scores = pl.concat(
-        drawn(0.02, stereotype=f"s{place}", category=name, seed=place)
-        for place, name in enumerate(categories)
-    )
-    rows = estimate_measure(scores, measure).filter(method="clustered")
-    assert rows.filter(level="cell")["n_tests"].unique().to_list() == [3 * len(categories)]
-    rows = rows.filter(pl.col("level").is_in([*numbers]))
-    for row in rows.iter_rows(named=True):
-        assert row["n_tests"] == numbers[row["level"]]
-        assert row["p_bonferroni"] == pytest.approx(min(1, row["n_tests"] * row["p"]))
-        assert (row["ci_low"] < row["pointwise_low"]) == (row["n_tests"] > 1)
+    estimates = estimate_measure(both, measure)
+    cells = estimates.filter(level="cell", model="m", method="bounded")
+    expected = scipy.stats.false_discovery_control(cells["p"].to_numpy())
+    assert cells["p_bh"].to_numpy() == pytest.approx(expected)
+    assert cells.height == 3
 
 
 def test_missing_scores_bound_the_mean(scores_of, measure):
@@ -169,15 +148,15 @@ def test_shares_are_of_the_scored(scores_of, measure):
     assert order(scores, measure, "cell")["first_share"] == 0.75
 
 
-def test_order_effect_is_the_difference_within_pairs(drawn, measure, by_usual, on_a_scale):
+def test_order_effect_is_the_difference_within_pairs(drawn, measure):
     scores = drawn(0.1, order=0.6, noise=0.1)
     row = order(scores, measure, "model")
     wide = scores.pivot("order", index=["pair_id", "variation"], values="score")
     difference = wide["marginalized_first"] - wide["default_first"]
-    expected = by_usual(wide.with_columns(d=difference), "d", (-2.0, 2.0), 0.25, **FACTORS)
+    n = wide.height
+    expected = bounded_mean(difference, np.ones(n), np.zeros(n), wide["variation"], (-2.0, 2.0))
     assert row["order_effect"] == pytest.approx(difference.mean())
-    *_, low, high = on_a_scale(expected, 12, (-2.0, 2.0))
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected.interval())
     assert row["n_pairs"] == 12
 
 
@@ -185,7 +164,8 @@ def test_order_effect_needs_both_orders(scores_of, pair_of, measure):
     scores = scores_of(*pair_of("a", 0.5, 0.1), *pair_of("b", 0.2, None))
     row = order(scores, measure, "cell")
     assert (row["order_effect"], row["n_pairs"]) == (pytest.approx(0.4), 1)
-    assert (row["ci_low"], row["ci_high"]) == (None, None)
+    # A single pair tells next to nothing on a scale from −2 to 2.
+    assert row["ci_low"] < -1.5 and row["ci_high"] > 1.5
 
 
 def test_unknown_order_has_no_effect(scores_of, measure):
@@ -197,23 +177,16 @@ def test_unknown_order_has_no_effect(scores_of, measure):
 @pytest.mark.parametrize(
     ("mean", "noise", "expected"),
     [
-        (0.4, 0.02, "consistent, for these words"),
-        (-0.4, 0.02, "reversed, for these words"),
-        (0.05, 0.005, "consistent, within margin, for these words"),
-        (-0.05, 0.005, "reversed, within margin, for these words"),
+        (0.4, 0.02, "consistent"),
+        (-0.4, 0.02, "reversed"),
+        (0.05, 0.005, "consistent, within margin"),
+        (-0.05, 0.005, "reversed, within margin"),
         (0.0, 0.05, "no verdict: positive control"),
     ],
 )
 def test_verdict_of_a_model(drawn, measure, mean, noise, expected):
     six = pl.concat(drawn(mean, noise=noise, stereotype=f"s{k}", seed=k) for k in range(6))
     assert only(estimate_measure(six, measure), "model")["verdict"] == expected
-
-
-def test_a_stereotype_by_itself_is_inconclusive_sooner(drawn, measure):
-    """Its wordings may differ as those of other models do."""
-    assert only(estimate_measure(drawn(0.05, noise=0.005), measure), "model")["verdict"] == (
-        "inconclusive"
-    )
 
 
 def test_no_verdict_below_the_compliance_floor(drawn, measure, scores_of):
@@ -223,31 +196,21 @@ def test_no_verdict_below_the_compliance_floor(drawn, measure, scores_of):
     assert (
         only(estimate_measure(scores, measure, compliance_floor=0.75), "model")["verdict"]
         # With −1 for the missing, one wording is below 0.
-        == "consistent, scored answers only, for these words"
+        == "consistent, scored answers only"
     )
 
 
-def test_one_cluster_has_a_mean_and_no_verdict(scores_of, pair_of, measure):
-    row = only(estimate_measure(scores_of(*pair_of("a", 0.5, 0.1)), measure), "model")
+def test_one_wording_with_one_pair_of_words_says_nothing_of_other_prompts(
+    scores_of, pair_of, measure
+):
+    estimates = estimate_measure(scores_of(*pair_of("a", 0.5, 0.1)), measure)
+    row, prompts = only(estimates, "model"), only(estimates, "model", "bounded")
     assert (row["estimate"], row["se"], row["p"]) == (pytest.approx(0.3), None, None)
     assert row["verdict"] == "no verdict: one cluster"
-    single = "one wording, one marginalized word, one default word, one draw"
-    assert row["conditional_on"] == f"this stereotype, attribute words, {single}"
-
-
-def test_the_result_says_that_variances_are_the_usual_ones(drawn, measure):
-    few = only(estimate_measure(drawn(0.3), measure), "model")
-    six = pl.concat(drawn(0.3, stereotype=f"s{k}", seed=k) for k in range(6))
-    many = only(estimate_measure(six, measure), "model")
-    assert few["conditional_on"].endswith("usual variances")
-    assert "usual" not in many["conditional_on"]
-
-
-def test_probabilities_usually_vary_less_than_answers(drawn, measure):
-    by_mode = {m: drawn(0.3).with_columns(mode=pl.lit(m)) for m in ("free", "forced")}
-    free, forced = (only(estimate_measure(s, measure), "model") for s in by_mode.values())
-    assert forced["se"] < free["se"]
-    assert forced["df"] < free["df"]  # that of answers is known best
+    single = "one wording, one marginalized word, one default word"
+    assert row["conditional_on"] == f"stereotypes, attribute words, {single}"
+    assert prompts["conditional_on"] == "stereotypes, attribute words, wordings, group words"
+    assert prompts["ci_low"] < 0.3 < prompts["ci_high"]
 
 
 def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
@@ -264,27 +227,23 @@ def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
     assert row["verdict"] == "no verdict: nothing scored"
 
 
-def test_a_deterministic_model_has_the_usual_variance(scores_of, pair_of, measure):
+def test_a_deterministic_model_is_sure_of_these_prompts(scores_of, pair_of, measure):
+    """Twenty pairs at 1: the interval is Clopper and Pearson's, and no order has an effect."""
     scores = scores_of(*(row for k in range(20) for row in pair_of(f"p{k}", 1.0, 1.0)))
-    row = only(estimate_measure(scores, measure), "model")
-    assert (row["test"], row["sd"], row["df"]) == ("t", 0.0, pytest.approx(19))
-    relative = (
-        3 / 22 * USUAL_DRAWN / 20
-    )  # no score differs: 3 of 22 degrees of freedom are the prior's
-    assert row["se"] ** 2 == pytest.approx(relative * (1 - (20 / 21) ** 2))
-    assert row["statistic"] == pytest.approx(relative**-0.5)
-    assert 0 < row["ci_low"] < row["ci_high"] == pytest.approx(1)
-    assert row["verdict"] == "consistent, for this wording and these words"
+    row = only(estimate_measure(scores, measure), "model", "bounded")
+    low, high = proportion_confint(20, 20, 0.05, method="beta")
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((2 * low - 1, 2 * high - 1))
+    assert (row["se"], row["verdict"]) == (0.0, "consistent")
     orders = order(scores, measure, "model")
     assert orders["ci_low"] == pytest.approx(-orders["ci_high"])
-    assert 0 < orders["ci_high"] < 0.2  # a difference of orders reaches from −2 to 2
+    assert 0 < orders["ci_high"] < 0.4  # a difference of orders reaches from −2 to 2
 
 
 def test_a_habit_of_order_alone_is_no_bias(scores_of, pair_of):
     """The first option every time: ½ in each pair, and an order effect of 1."""
     decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
     scores = scores_of(*(row for k in range(40) for row in pair_of(f"p{k}", 1.0, 0.0)))
-    row = only(estimate_measure(scores, decision), "model")
+    row = only(estimate_measure(scores, decision), "model", "bounded")
     assert (row["estimate"], row["p"]) == (0.5, 1.0)
     assert order(scores, decision, "model")["order_effect"] == 1.0
     assert -0.1 < row["ci_low"] - 0.5 < row["ci_high"] - 0.5 < 0.1
@@ -377,7 +336,7 @@ def flipping_the_sign_flips_the_estimate(frame, there):
         pl.testing.assert_series_equal(
             there[column], -back[partner], check_names=False, abs_tol=1e-9
         )
-    same = ["method", "se", "df", "p", "p_bonferroni", "tost_p", "n_scored", "compliance"]
+    same = ["method", "se", "df", "p", "p_bh", "tost_p", "n_scored", "compliance"]
     assert_frame_equal(there.select(same), back.select(same), abs_tol=1e-9)
 
 

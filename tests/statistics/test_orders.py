@@ -41,7 +41,8 @@ def answers(scores_of: Any, first: int, second: int, wordings: int = 2, seed: in
 
 
 def row(scores: pl.DataFrame, measure: Any, level: str = "model") -> dict[str, Any]:
-    estimates = estimate_measure(scores, measure).filter(level=level, method="clustered")
+    """Return the mean of these prompts."""
+    estimates = estimate_measure(scores, measure).filter(level=level, range="prompts")
     return estimates.row(0, named=True)
 
 

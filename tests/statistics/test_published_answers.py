@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 import statsmodels.api as sm
+from statsmodels.stats.proportion import proportion_confint
 
 from clinometer.results import SCORES, Measure
 from clinometer.statistics import compliance, estimate_measure
@@ -71,26 +72,31 @@ def test_mean_and_naive_error(scores):
 def test_error_for_stereotypes_like_these(scores):
     """By stereotype; its two wordings, original and rephrased, add next to nothing."""
     row = model_row(scores, "generalised")
-    assert (row["target"], row["n_clusters"]) == ("like these", 21)
+    assert (row["range"], row["n_stereotypes"]) == ("stereotypes", 21)
     scored = scores.drop_nulls("score")
     groups = scored.select(pl.col("stereotype").rank("dense")).to_series().to_numpy()
     ones = np.ones(scored.height)
     fit = sm.OLS(scored["score"].to_numpy(), ones).fit(
         cov_type="cluster", cov_kwds={"groups": groups}
     )
-    assert row["se"] == pytest.approx(0.104, abs=5e-4)
-    assert row["se"] == pytest.approx(fit.bse[0], rel=1e-2)
+    assert row["se"] == pytest.approx(fit.bse[0], rel=0.03)
 
 
-def test_a_cell_by_itself_has_the_error_of_the_paper_moderated_by_the_usual(scores):
-    """With one group pair and no mirrored pairs each answer is a cluster."""
+def test_a_cell_has_the_error_of_the_paper_in_these_prompts(scores):
+    """With one group pair and no mirrored pairs each answer is a unit."""
     alone = scores.filter(stereotype="age", variation="replication")
     cell = estimate_measure(alone, MEASURE).filter(level="cell")
-    clustered, published = cell.rows(named=True)
-    assert (clustered["method"], published["method"]) == ("clustered", "published")
-    assert clustered["clustered_by"] == "answers"
-    n = clustered["n"]
-    usual = USUAL_DRAWN * (1 - (clustered["estimate"] * n / (n + 1)) ** 2) / n
-    expected = (3 * usual + (n - 1) * published["se"] ** 2) / (n + 2)
-    assert clustered["se"] ** 2 == pytest.approx(expected)
-    assert clustered["df"] == pytest.approx(published["df"])
+    rows = {row["method"]: row for row in cell.rows(named=True)}
+    assert rows["bounded"]["clustered_by"] == "draws, answers"
+    assert rows["bounded"]["n_clusters"] == rows["published"]["n"]
+    assert rows["bounded"]["se"] == pytest.approx(rows["published"]["se"])
+
+
+def test_half_of_the_stereotypes_lean_in_these_prompts(scores):
+    """The interval of guilt, all of whose answers score 1, is Clopper and Pearson's."""
+    estimates = estimate_measure(scores, MEASURE).filter(level="stereotype", range="prompts")
+    assert estimates["verdict"].str.contains("^(consistent|reversed)").sum() >= 12
+    guilt = estimates.filter(stereotype="guilt").row(0, named=True)
+    low, _ = proportion_confint(100, 100, 0.05, method="beta")
+    assert guilt["estimate"] == 1.0
+    assert (guilt["pointwise_low"], guilt["pointwise_high"]) == (pytest.approx(2 * low - 1), 1.0)

@@ -1,4 +1,4 @@
-"""What has one wording or one word, and is lent no variance, holds for it alone, and says so."""
+"""What has one wording, one word, one order or one version holds for it alone, and says so."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.results import SCORES, Measure
-from clinometer.results.verdicts import RESTRICTIONS, VERDICTS, explained, restriction_of
+from clinometer.results.verdicts import VERDICTS, explained, restriction_of
 from clinometer.statistics import estimate_measure
+
+#: What `conditional_on` says of a factor with one level.
+FACETS = {"one wording", "one marginalized word", "one default word"}
 
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 
@@ -30,63 +33,60 @@ def page(scores_of: Any, stereotypes: int, wordings: int, words: int, lean: floa
     )  # fmt: skip
 
 
-def verdicts(scores: pl.DataFrame, measure: Any, level: str) -> set[str]:
-    estimates = estimate_measure(scores, measure).filter(level=level, method="clustered")
-    return set(estimates["verdict"])
+def fixed(scores: pl.DataFrame, measure: Any, **where: Any) -> set[str]:
+    """Return what of `FACETS` the means for other prompts hold fixed."""
+    rows = estimate_measure(scores, measure).filter(range="other_prompts", **where)
+    return {text for row in rows["conditional_on"] for text in row.split(", ")} & FACETS
 
 
 @pytest.mark.parametrize(
-    ("wordings", "words", "said"),
-    [
-        (1, 3, ", for this wording"),
-        (3, 1, ", for these words"),
-        (1, 1, ", for this wording and these words"),
-        (3, 3, ""),
-    ],
+    ("wordings", "words", "single"),
+    [(1, 3, {"one wording"}), (3, 1, FACETS - {"one wording"}), (3, 3, set())],
 )
 @pytest.mark.parametrize("stereotypes", [1, 7])
-def test_a_verdict_says_what_it_is_for(
-    scores_of: Any, measure: Any, stereotypes: int, wordings: int, words: int, said: str
+def test_a_facet_with_one_level_is_open(
+    scores_of: Any, measure: Any, stereotypes: int, wordings: int, words: int, single: set[str]
 ) -> None:
     scores = page(scores_of, stereotypes, wordings, words)
     for level in ("stereotype", "model"):
-        assert verdicts(scores, measure, level) == {f"consistent{said}"}
+        assert fixed(scores, measure, level=level) == single
+
+
+@pytest.mark.parametrize("stereotypes", [1, 7])
+def test_where_no_facet_has_several_levels_other_prompts_are_open(
+    scores_of: Any, measure: Any, stereotypes: int
+) -> None:
+    estimates = estimate_measure(page(scores_of, stereotypes, 1, 1), measure)
+    rows = estimates.filter(pl.col("level").is_in(["stereotype", "model"]))
+    assert set(rows.filter(range="other_prompts")["se"]) == {None}
+    assert set(rows.filter(range="other_prompts")["verdict"]) == {"no verdict: one cluster"}
+    assert set(rows.filter(range="prompts", level="model")["verdict"]) == {"consistent"}
 
 
 def test_a_cell_is_one_wording_by_name(scores_of: Any, measure: Any) -> None:
-    assert verdicts(page(scores_of, 7, 2, 3), measure, "cell") == {"consistent"}
+    assert fixed(page(scores_of, 7, 2, 3), measure, level="cell") == {"one wording"}
 
 
 def test_one_word_is_held_fixed_in_one_stereotype_and_charged_in_means(
     scores_of: Any, measure: Any
 ) -> None:
     """Whatever company it is in; a mean over several has the variance of those with more words."""
-    several, one_word = page(scores_of, 7, 3, 3), page(scores_of, 8, 3, 1)
-    whole = pl.concat([several, one_word.filter(stereotype="s7")])
-    own = whole.filter(stereotype="s7")
-    for scores in (whole, own):
-        judged = estimate_measure(scores, measure).filter(stereotype="s7", method="clustered")
-        rows = judged.filter(level="stereotype")
-        assert rows["verdict"].to_list() == ["consistent, for these words"]
-        assert "one marginalized word" in rows["conditional_on"][0]
-    assert verdicts(whole, measure, "model") == {"consistent"}
-
-
-def test_what_says_nothing_is_not_restricted(scores_of: Any, measure: Any) -> None:
-    open_ = page(scores_of, 1, 1, 1, lean=0.01)
-    assert verdicts(open_, measure, "model") <= {"inconclusive", "no verdict: positive control"}
+    several, single = page(scores_of, 7, 3, 3), page(scores_of, 8, 3, 1)
+    whole = pl.concat([several, single.filter(stereotype="s7")])
+    for scores in (whole, whole.filter(stereotype="s7")):
+        words = fixed(scores, measure, level="stereotype", stereotype="s7")
+        assert words == FACETS - {"one wording"}
+    assert fixed(whole, measure, level="model") == set()
 
 
 @pytest.mark.parametrize("verdict", [*VERDICTS])
 def test_every_verdict_is_explained_with_its_restriction(verdict: str) -> None:
-    restricted = f"{verdict}, for this wording and these words"
+    restricted = f"{verdict}, for this order and this version"
     assert explained(verdict) == VERDICTS[verdict]
     assert explained(restricted).startswith(VERDICTS[verdict])
-    assert "One wording" in explained(restricted) and "one word" in explained(restricted)
-    assert (restriction_of(verdict), restriction_of(restricted)) == (
-        "", ", for this wording and these words"
-    )  # fmt: skip
-    assert explained("a verdict of a later version, for this order") == ""
+    assert "One order" in explained(restricted) and "One version" in explained(restricted)
+    assert restriction_of(verdict) == ""
+    assert restriction_of(restricted) == ", for this order and this version"
 
 
 @st.composite
@@ -111,15 +111,17 @@ def test_a_part_of_a_run_is_never_surer_than_the_run(design: Any, data: Any) -> 
     whole = pl.DataFrame([{**dict.fromkeys(SCORES), **known, **row} for row in rows], schema=SCORES)
     some = data.draw(st.sets(st.sampled_from(sorted({r["stereotype"] for r in rows})), min_size=1))
     part = whole.filter(pl.col("stereotype").is_in(list(some)))
-    held = [
-        {
-            (row["level"], row["stereotype"]): {*row["conditional_on"].split(", ")}
-            & {*RESTRICTIONS}
-            for row in estimate_measure(scores, MEASURE)
-            .filter(pl.col("level").is_in(["model", "stereotype"]), method="clustered")
-            .iter_rows(named=True)
-        }
+    groups = [
+        estimate_measure(scores, MEASURE).filter(
+            pl.col("level").is_in(["model", "stereotype"]), range="other_prompts"
+        )
         for scores in (whole, part)
     ]
-    assert held[0]["model", None] <= held[1]["model", None]
-    assert all(held[0][key] == of for key, of in held[1].items() if key[0] == "stereotype")
+    single = [
+        {(row["level"], row["stereotype"]): {*row["conditional_on"].split(", ")} & FACETS
+         for row in rows.iter_rows(named=True)}
+        for rows in groups
+    ]  # fmt: skip
+    assert single[0]["model", None] <= single[1]["model", None]
+    for key, facets in single[1].items():
+        assert key[0] == "model" or single[0][key] == facets

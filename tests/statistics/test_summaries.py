@@ -4,9 +4,10 @@ import scipy.stats
 from polars.testing import assert_frame_equal
 
 from clinometer.errors import InputError
-from clinometer.results import LEVELS, REASONS, SCORES
+from clinometer.results import REASONS, SCORES
 from clinometer.results.judging import judge
 from clinometer.statistics.estimates import estimate_measure, estimate_summaries
+from clinometer.statistics.pages import see_together
 from clinometer.statistics.summaries import compliance, pool_pairs, summarise, unscored_share
 
 
@@ -24,7 +25,7 @@ def test_summaries_of_models_can_be_joined(scores_of, pair_of, measure):
     m = scores_of(*pair_of("a", 0.5, 0.1), *pair_of("b", 0.2, 0.6))
     other = m.with_columns(pl.lit("other").alias("model"), pl.col("score") / 2)
     apart = estimate_summaries(pl.concat([summarise(m), summarise(other)]), measure).estimates
-    assert_frame_equal(judge(apart), estimate_measure(m.vstack(other), measure))
+    assert_frame_equal(judge(see_together(apart)), estimate_measure(m.vstack(other), measure))
 
 
 @pytest.mark.parametrize("differs", ["stereotype", "variation", "marginalized", "default"])
@@ -99,9 +100,11 @@ def test_pooled_pairs_give_the_same_means_and_counts_over_all_models(scores_of, 
     assert_frame_equal(ours, theirs)
 
 
-def targets(scores, measure, level, method="clustered"):
-    rows = estimate_measure(scores, measure).filter(level=level, method=method)
-    return rows.select("target", "clustered_by", "conditional_on").rows()
+def ranges(scores, measure, level):
+    """Return what varies and what is fixed in each range of a level."""
+    rows = estimate_measure(scores, measure).filter(pl.col("range").is_not_null(), level=level)
+    found = rows.select("range", "clustered_by", "conditional_on").unique().rows()
+    return {name: texts for name, *texts in found}
 
 
 @pytest.fixture
@@ -118,40 +121,35 @@ def full(scores_of, pair_of):
     return scores_of(*rows)
 
 
-def test_each_level_says_what_it_generalises_over_and_holds_fixed(full, measure):
-    kept = "attribute words, {}one default word, one draw, usual variances"
-    words = "marginalized words, answers"
-    expected = {
-        "cell": (words, "this stereotype, " + kept.format("one wording, ")),
-        "stereotype": (f"wordings, {words}", "this stereotype, " + kept.format("")),
-        "category": (f"wordings, {words}", "these stereotypes, " + kept.format("")),
-        "model": (f"wordings, {words}", "these stereotypes, " + kept.format("")),
-    }
-    for level in LEVELS[:-1]:
-        assert set(targets(full, measure, level)) == {("these", *expected[level])}
+PROMPTS = ["draws, answers", "stereotypes, attribute words, wordings, group words"]
 
 
-def test_levels_above_have_a_row_for_other_stereotypes(full, measure):
-    over = "stereotypes, wordings, marginalized words, answers"
-    for level in ("category", "model"):
-        ((target, clustered_by, _),) = targets(full, measure, level, "generalised")
-        assert (target, clustered_by) == ("like these", over)
-    assert targets(full, measure, "stereotype", "generalised") == []
-    assert targets(full.filter(stereotype="age"), measure, "model", "generalised") == []
+@pytest.mark.parametrize("level", ["stereotype", "category", "model"])
+def test_each_level_says_what_it_generalises_over_and_holds_fixed(full, measure, level):
+    found = ranges(full, measure, level)
+    beyond = "wordings, group words, draws, answers"
+    assert found.pop("prompts") == PROMPTS
+    fixed = "attribute words, one default word"
+    assert found.pop("other_prompts") == [beyond, f"stereotypes, {fixed}"]
+    several = {} if level == "stereotype" else {"stereotypes": [f"stereotypes, {beyond}", fixed]}
+    assert found == several
+
+
+def test_a_cell_is_one_wording(full, measure):
+    fixed = "stereotypes, attribute words, one wording, one default word"
+    assert ranges(full, measure, "cell")["other_prompts"] == ["group words, draws, answers", fixed]
+
+
+def test_one_stereotype_says_nothing_of_others(full, measure):
+    assert "stereotypes" not in ranges(full.filter(stereotype="age"), measure, "model")
 
 
 def test_what_does_not_vary_is_held_fixed(full, measure):
     one = full.filter(stereotype="age", variation="synonym", marginalized="old")
-    words = "one marginalized word, one default word, one draw"
-    fixed = f"this stereotype, attribute words, one wording, {words}, usual variances"
+    words = "one wording, one marginalized word, one default word"
     for level in ("cell", "stereotype", "model"):
-        assert targets(one, measure, level) == [("these", "answers", fixed)]
-
-
-def test_draws_vary_where_they_are_numbered(full, measure):
-    one = full.filter(stereotype="age", variation="synonym", marginalized="old")
-    several = one.with_columns(iteration=pl.col("pair_id").rank("dense").cast(pl.Int64))
-    assert targets(several, measure, "cell")[0][1] == "draws, answers"
+        expected = ["draws, answers", f"stereotypes, attribute words, {words}"]
+        assert ranges(one, measure, level) == {"prompts": PROMPTS, "other_prompts": expected}
 
 
 def test_a_cluster_without_scores_is_none(full, measure, scores_of):
@@ -159,12 +157,12 @@ def test_a_cluster_without_scores_is_none(full, measure, scores_of):
     lost = scores_of({"score": None, "pair_id": "lost", **missing})
     rows = estimate_measure(full.vstack(lost), measure)
     row = rows.filter(level="cell", stereotype="age", variation="replication").row(0, named=True)
-    assert (row["n"], row["n_scored"], row["n_clusters"]) == (9, 8, 2)
+    assert (row["n"], row["n_scored"], row["n_clusters"]) == (9, 8, 4)
 
 
 def test_all_models_share_their_prompts(full, measure):
+    """The wordings of each model are its strata, and words and wordings of all are the same."""
     other = full.with_columns(model=full["model"].replace("m", "other"), score=-full["score"])
-    words = "attribute words, one default word, one draw"
-    fixed = f"these stereotypes, these models, {words}, usual variances"
-    over = "wordings, marginalized words, answers"
-    assert targets(full.vstack(other), measure, "overall") == [("these", over, fixed)]
+    found = ranges(full.vstack(other), measure, "overall")
+    assert found["prompts"] == PROMPTS
+    assert found["other_prompts"][0] == "wordings, group words, draws, answers"

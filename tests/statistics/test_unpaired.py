@@ -70,7 +70,7 @@ def test_two_runs_of_one_model_differ_as_often_as_the_level_says():
         runs = [run(m, rng, effects=effects) for m in "ab"]
         units = (summarise(one.with_columns(model=pl.lit(None, pl.String))) for one in runs)
         found = differences(*units, (-1.0, 1.0))
-        p += [one.these.p() for (level, *_), one in found.items() if level == "model"]
+        p += [one.other_prompts.p() for (level, *_), one in found.items() if level == "model"]
     assert len(p) == 60 and p[-1] == pytest.approx(of(pl.concat(runs))["p"].item())
     assert np.mean(np.array(p) < 0.05) <= 0.12  # 5%; 60 runs have a standard error of 2.8 points
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,6 +122,24 @@ def test_a_mixture_of_one_t_is_that_t_and_nothing_has_no_error() -> None:
     se, df = student(np.full((3, 2), 1 / 3), variances_of_draws, np.full((3, 2), 7.0))
     assert se == pytest.approx([2.0, 0.0], rel=1e-3)
     assert df == pytest.approx([7.0, np.inf], rel=0.01)
+
+
+def test_a_large_balanced_design_has_the_error_of_lme4(tmp_path: Path) -> None:
+    """Restricted maximum likelihood of R's lme4, with crossed wordings and words."""
+    if shutil.which("Rscript") is None:
+        pytest.skip("needs R with lme4")
+    made, rng = planned(wordings=20, draws=36, words=18), np.random.default_rng(7)
+    values = scores(made, rng, variation=0.3, marginalized=0.3, default=0.2)
+    table = np.column_stack([values, *made.members[:3]])
+    np.savetxt(tmp_path / "scores.csv", table, delimiter=",", header="y,w,m,d", comments="")
+    model = "lme4::lmer(y ~ 1 + (1 | w) + (1 | m) + (1 | d), read.csv('scores.csv'))"
+    code = f"if (!requireNamespace('lme4')) quit(status = 9); cat(sqrt(vcov({model})[1]))"
+    done = subprocess.run(
+        ["Rscript", "-e", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    if done.returncode == 9:
+        pytest.skip("needs R with lme4")
+    assert errors([made], [values])[0] == pytest.approx(float(done.stdout), rel=0.05)
 
 
 def test_components_are_those_that_were_planted() -> None:

@@ -44,7 +44,6 @@ from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, Schema, columns
 
 __all__ = [
-    "AMONG",
     "TESTED",
     "UNANIMOUS",
     "ClusteredMean",
@@ -73,9 +72,6 @@ TESTED: Schema = columns(
     *("test", "se", "df", "statistic", "p", "confidence", "ci_low", "ci_high", "n_clusters")
 )
 
-#: The columns of `ClusteredMean.among`.
-AMONG: Schema = columns("p_bonferroni", "ci_low", "ci_high", "pointwise_low", "pointwise_high")
-
 Array = NDArray[np.float64]
 Row = dict[str, float | int | str | None]
 
@@ -100,10 +96,6 @@ class ClusteredMean:
     and `se` is the error where this product is `scale`. Test and interval are then Wilson's (1927,
     JASA 22(158), 209–212), with t for the normal: the variance is that of the hypothesis, and the
     interval stays inside `bounds`, also where every score is at one end.
-
-    `stronger` is the mean of scores nearer to neutral that make a stronger case against it, if
-    there are any (`monotone`). Tests are then its own, and the end of an interval on its side where
-    they show a lean; equivalence is tested with the scores as they are.
     """
 
     n: int
@@ -114,26 +106,12 @@ class ClusteredMean:
     unanimous: bool = False
     bounds: tuple[float, float] | None = None
     scale: float | None = None
-    stronger: ClusteredMean | None = None
 
-    def interval(
-        self, confidence: float = 0.95, null: float = 0.0
-    ) -> tuple[float | None, float | None]:
+    def interval(self, confidence: float = 0.95) -> tuple[float | None, float | None]:
         """Interval for the mean; both ends null where there is none.
 
-        It excludes `null` exactly where the two-sided test against it is at 1 − confidence.
+        It excludes a value exactly where the two-sided test against it is below 1 − confidence.
         """
-        low, high = self._plain_interval(confidence)
-        if self.stronger is None:
-            return low, high
-        stronger_low, stronger_high = self.stronger._plain_interval(confidence)
-        if stronger_low is not None and stronger_low > null:
-            low = stronger_low
-        if stronger_high is not None and stronger_high < null:
-            high = stronger_high
-        return low, high
-
-    def _plain_interval(self, confidence: float) -> tuple[float | None, float | None]:
         if self.mean is None or self.se is None or self.df is None:
             return None, None
         if not self.unanimous:
@@ -166,12 +144,10 @@ class ClusteredMean:
         total = own_variance + variance
         uncertain = own_variance**2 / (self.df or 1.0) + variance**2 / df
         total_df = total**2 / uncertain
-        return replace(self, se=total**0.5, df=total_df, unanimous=False, stronger=None)
+        return replace(self, se=total**0.5, df=total_df, unanimous=False)
 
     def t(self, null: float = 0.0) -> float | None:
         """Return t of the mean against `null`; null where there is no variance."""
-        if self.stronger is not None:
-            return self.stronger.t(null)
         if self.mean is None or self.se is None or self.unanimous:
             return None
         if self.scale is None or self.bounds is None:
@@ -201,16 +177,15 @@ class ClusteredMean:
 
     def tost(self, margin: float, neutral: float = 0.0) -> float | None:
         """Return p of the equivalence test: the larger of two one-sided p; `margin` is above 0."""
-        plain = self if self.stronger is None else replace(self, stronger=None)
-        above, below = plain.p_above(neutral - margin), plain.p_below(neutral + margin)
+        above, below = self.p_above(neutral - margin), self.p_below(neutral + margin)
         return None if above is None or below is None else max(above, below)
 
     def row(self, confidence: float, null: float = 0.0) -> Row:
         """Return the test against `null` and the interval, in columns of `results.ESTIMATES`."""
         p = self.p(null)
-        low, high = self.interval(confidence, null)
+        low, high = self.interval(confidence)
         return {
-            "test": None if p is None else self._test(),
+            "test": None if p is None else UNANIMOUS if self.unanimous else "t",
             "se": self.se,
             "df": self.df,
             "statistic": self.t(null),
@@ -220,29 +195,6 @@ class ClusteredMean:
             "ci_high": high,
             "n_clusters": self.n_clusters,
         }
-
-    def among(self, tests: float, confidence: float, null: float = 0.0) -> Row:
-        """Return p and the intervals of one of several means seen together (Bonferroni).
-
-        The intervals of all of them hold their means at once, at `confidence`; beside them those
-        of each alone. In columns of `results.ESTIMATES`.
-        """
-        low, high = self.interval(together(confidence, tests), null)
-        pointwise_low, pointwise_high = self.interval(confidence, null)
-        p = self.p(null)
-        return {
-            "p_bonferroni": None if p is None else min(tests * p, 1.0),
-            "ci_low": low,
-            "ci_high": high,
-            "pointwise_low": pointwise_low,
-            "pointwise_high": pointwise_high,
-        }
-
-    def _test(self) -> str:
-        """Name the test: `UNANIMOUS`, Student's, or Student's of scores nearer to neutral."""
-        if self.unanimous:
-            return UNANIMOUS
-        return "t" if self.stronger is None else "t, lowered"
 
     def _one_sided(self, null: float, side: float) -> float | None:
         t = self.t(null)

@@ -16,7 +16,7 @@ Measures
 
 Inference
     Differences that share wordings, group words and draws rise and fall together, so intervals and
-    tests are those of `targets`; the paired t test is a row of its own, method ``published``.
+    tests are those of `means`; the paired t test is a row of its own, method ``published``.
     Bonferroni and Benjamini–Hochberg adjust over the candidates and groups of a model, study,
     instrument, mode, word list, scoring and level, with all dimensions. A candidate can also change
     *which* trials can be scored: the change of compliance is a measure of its own, and the bounds
@@ -220,6 +220,9 @@ def _ranges_by_candidate(
         # Turns are balanced within the groups that a mean is over: cells, or whole stereotypes.
         for unit_level, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
             balanced = balance_turns(of_candidate, unit_level)
+            # What balancing takes out of a difference comes from both runs alike.
+            removed = (pl.col("mean") - pl.col("value")) / 2.0
+            balanced = balanced.with_columns(pl.col("baseline") + removed)
             columns = {**BALANCED, "baseline": "baseline"}
             estimates = means(balanced, ends, columns, levels, only_prompts=only_prompts)
             for (level, *key), ranges in estimates.items():

@@ -266,14 +266,11 @@ class InferredRun:
                 yield from self._cells()
                 continue
             grouped = self._group(level)
-            if level == "stereotype":
-                yield from self._stereotypes(grouped)
-                continue
-            shares = [self._equal_shares(members) for members in grouped.values()]
-            errors = self._group_errors(shares)
-            for place, (key, members) in enumerate(grouped.items()):
-                group = self._group_mean(members, shares[place], errors, place, self.ends.values)
-                yield level, dict(key), replace(group, prompts=self._prompts(members))
+            # A mean over a single stereotype is that of the stereotype.
+            several = {key: members for key, members in grouped.items() if len(members) > 1}
+            single = {key: members[0] for key, members in grouped.items() if key not in several}
+            for key, ranges in (*self._stereotypes(single), *self._groups(several)):
+                yield level, dict(key), ranges
 
     def differences(self, levels: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
         """Yield level, keys and difference of each group of pairs of strata."""
@@ -325,15 +322,21 @@ class InferredRun:
         shares[list(members)] = 1.0 / len(members)
         return shares
 
-    def _stereotypes(
-        self, grouped: Mapping[_Key, Sequence[int]]
-    ) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
-        places = [members[0] for members in grouped.values()]
-        shares = np.array([self.designs[place].shares for place in places])
-        errors = self._single_errors(places, shares)
-        for row, (key, place) in enumerate(zip(grouped, places, strict=True)):
+    def _stereotypes(self, places: Mapping[_Key, int]) -> Iterator[tuple[_Key, Ranges]]:
+        """Yield the means of single stereotypes."""
+        shares = [self.designs[place].shares for place in places.values()]
+        errors = self._single_errors(list(places.values()), np.array(shares))
+        for (key, place), error in zip(places.items(), errors, strict=True):
             everything = np.ones(len(self.strata[place].values), bool)
-            yield "stereotype", dict(key), self._single_mean(place, everything, errors[row])
+            yield key, self._single_mean(place, everything, error)
+
+    def _groups(self, grouped: Mapping[_Key, Sequence[int]]) -> Iterator[tuple[_Key, Ranges]]:
+        """Yield the means over several stereotypes, each of which counts once."""
+        shares = [self._equal_shares(members) for members in grouped.values()]
+        errors = self._group_errors(shares)
+        for place, (key, members) in enumerate(grouped.items()):
+            group = self._group_mean(members, shares[place], errors, place, self.ends.values)
+            yield key, replace(group, prompts=self._prompts(members))
 
     def _cells(self) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
         """Yield the mean of each wording of a stereotype, which other wordings say nothing of."""
@@ -352,7 +355,7 @@ class InferredRun:
 
     def _single_errors(self, places: Sequence[int], shares: Array) -> list[tuple[float, float]]:
         """Return se and df of means of single strata, as parts of the roots of their scales."""
-        if self.variances is None:
+        if self.variances is None or not places:
             return [(np.nan, np.nan)] * len(places)
         se, df = self.variances.means(places, shares)
         return list(zip(se.tolist(), df.tolist(), strict=True))

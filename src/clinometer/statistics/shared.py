@@ -41,8 +41,8 @@ _RATIOS = np.geomspace(1e-3, 30.0, 120)
 #: Squares of deviations below this are none; they are parts of the scale.
 _NOTHING = 1e-12
 
-#: The shares of error in the dispersion of means that are tried.
-_SHARES_OF_ERROR = (np.arange(40) + 0.5) / 40.0
+#: The shares of error in the dispersion of means, evenly in logs: with many answers it is small.
+_SHARES_OF_ERROR = np.geomspace(1e-5, 1.0, 60)
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,9 @@ def _between(means: Array, variance: Array, errors: Array) -> tuple[Array, Array
     dispersion = float(((means - means.mean()) ** 2).sum())
     error = errors.mean(axis=1)[:, None]
     expected = error / _SHARES_OF_ERROR
-    logs = -0.5 * (members - 1.0) * np.log(expected) - 0.5 * dispersion / expected
+    # Steps are in proportion to the share.
+    logs = np.log(_SHARES_OF_ERROR) - 0.5 * (members - 1.0) * np.log(expected)
+    logs -= 0.5 * dispersion / expected
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     added = (expected - error) / members

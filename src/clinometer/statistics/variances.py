@@ -19,6 +19,9 @@ Prior
     response variances as scaled inverse χ² with d degrees of freedom, their log ratios as normal
     with the same spread; log d is uniform over `LIKENESS`. A lone stereotype has the same prior.
     Modes whose answers are probabilities have priors of their own, as nothing is drawn there.
+    Wordings, words, cells and draws together vary by no more than scores at the two ends of the
+    scale would: (mean − low)(high − mean) (Bhatia & Davis 2000, American Mathematical Monthly
+    107(4), 353–357).
 
 Method
     What is usual in the run is drawn from a t about its posterior mode and from the prior, and
@@ -184,7 +187,7 @@ class Variances:
     """
 
     weights: Array  # (usual, each, stereotypes), of sum 1 for each stereotype
-    likelihood: Array  # (usual, each, stereotypes), of each stereotype's own draws
+    given_usual: Array  # the same, of sum 1 for each stereotype and draw of what is usual
     usual: Array  # (usual,), the weights of what is usual, of sum 1
     relative: Array  # (usual, each, sources), variances as ratios to that of responses
     response: Array  # (usual, each, stereotypes), variance of responses, the scale of a t
@@ -206,10 +209,8 @@ class Variances:
 
         Both (usual, stereotypes).
         """
-        total = self.likelihood.sum(axis=1)
-        share = self.likelihood / np.where(total > 0, total, 1.0)[:, None]
-        mean = (share * values).sum(axis=1)
-        return mean, np.maximum((share * values**2).sum(axis=1) - mean**2, 0.0)
+        mean = (self.given_usual * values).sum(axis=1)
+        return mean, np.maximum((self.given_usual * values**2).sum(axis=1) - mean**2, 0.0)
 
     def variance_of_means(self, shares: Array) -> tuple[Array, Array]:
         """Return mean and variance of the variances of stereotypes' means, (usual, stereotypes).
@@ -258,45 +259,60 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
     """
     counts = np.ones(_K + 1) if tempering is None else tempering
     likeness = LIKENESS[0] * (LIKENESS[1] / LIKENESS[0]) ** _POINTS[:, _K + 2]
-    centre, covariance = _mode(squares, prior, counts)
-    # Twice: the first draws tell where the second are to lie.
-    for _ in range(2):
-        usual, log_weights = _proposed(centre, covariance, prior)
-        by_stereotype = _log_likelihood_of_usual(usual, likeness, squares, counts)
-        log_weights = log_weights + by_stereotype.sum(axis=1)
-        weights = _normalised(log_weights)
-        centre = weights @ usual
-        covariance = np.cov(usual.T, aweights=weights) + 0.05 * np.eye(_K + 1)
+    usual, log_weights, by_stereotype = _draw_usual(squares, prior, counts, likeness)
     spread = np.sqrt(polygamma(1, likeness / 2.0)).clip(0.0, 1.2)
     log_ratios = usual[:, None, :_K] + spread[:, None, None] * _NORMAL
     expected, relative = squares.mean_squares(log_ratios)
     df = likeness[:, None] + squares.df.sum(axis=1)
     prior_sum = likeness * np.exp(usual[:, _K])
     total = prior_sum[:, None, None] + (squares.observed / expected).sum(axis=-1)
+    response = total / df[:, None]
     log_likelihood = (
         -0.5 * (squares.df * np.log(expected)).sum(axis=-1)
         - 0.5 * df[:, None] * np.log(total)
         + (0.5 * likeness * np.log(prior_sum) - gammaln(likeness / 2.0))[:, None, None]
         + gammaln(df / 2.0)[:, None]
     )
+    by_factors = response * (relative[..., :_K] @ (squares.df[:, :_K] > 0).T)
+    # By so much less that such draws count only where there are no others.
+    log_likelihood = np.where(by_factors <= 1.0, log_likelihood, log_likelihood - 1e3)
     likelihood = np.exp(log_likelihood - log_likelihood.max(axis=(0, 1)))
     # Of the others alone: a stereotype's own scores enter by its own likelihood.
     by_others = _normalised(log_weights[:, None] - by_stereotype)
     joint = by_others[:, None] * likelihood
     return Variances(
         weights=joint / joint.sum(axis=(0, 1)),
-        likelihood=likelihood,
-        usual=weights,
+        given_usual=_normalised(log_likelihood, axis=1),
+        usual=_normalised(log_weights),
         relative=relative,
-        response=total / df[:, None],
+        response=response,
         df=df,
     )
 
 
-def _normalised(log_weights: Array) -> Array:
-    """Return weights of sum 1 along the first axis."""
-    weights = np.exp(log_weights - log_weights.max(axis=0))
-    return np.asarray(weights / weights.sum(axis=0))
+def _draw_usual(
+    squares: Squares, prior: Prior, tempering: Array, likeness: Array
+) -> tuple[Array, Array, Array]:
+    """Return draws of what is usual, (draws, sources), with the logs of their weights.
+
+    And the log likelihood of each stereotype in them, (draws, stereotypes).
+    """
+    centre, covariance = _mode(squares, prior, tempering)
+    # Twice: the first draws tell where the second are to lie.
+    for _ in range(2):
+        usual, log_weights = _proposed(centre, covariance, prior)
+        by_stereotype = _log_likelihood_of_usual(usual, likeness, squares, tempering)
+        log_weights = log_weights + by_stereotype.sum(axis=1)
+        weights = _normalised(log_weights)
+        centre = weights @ usual
+        covariance = np.cov(usual.T, aweights=weights, ddof=0) + 0.05 * np.eye(_K + 1)
+    return usual, log_weights, by_stereotype
+
+
+def _normalised(log_weights: Array, axis: int = 0) -> Array:
+    """Return weights of sum 1 along an axis."""
+    weights = np.exp(log_weights - log_weights.max(axis=axis, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=axis, keepdims=True))
 
 
 def _log_likelihood_of_usual(
@@ -387,14 +403,13 @@ def student(weights: Array, variances: Array, df: Array) -> tuple[Array, Array]:
     weights, variances, df = weights[:, varies], variances[:, varies], df[:, varies]
     scales, shares, degrees = _binned(weights, variances, df)
     near, far = (_quantile(p, scales, shares, degrees) for p in _QUANTILES)
-    place = np.searchsorted(-_SPREADS, -(far / near).clip(_SPREADS[-1], _SPREADS[0]))
-    fitted[varies] = _DEGREES[place.clip(0, len(_DEGREES) - 1)]
+    fitted[varies] = np.interp(-far / near, -_SPREADS, _DEGREES)
     se[varies] = near / stdtrit(fitted[varies], _QUANTILES[0])
     return se, fitted
 
 
 #: Degrees of freedom, and how much further out the second of `_QUANTILES` lies in their t.
-_DEGREES = np.geomspace(1.0, 1e4, 2000)
+_DEGREES = np.geomspace(1.0, 1e4, 500)
 _SPREADS = stdtrit(_DEGREES, _QUANTILES[1]) / stdtrit(_DEGREES, _QUANTILES[0])
 
 _BINS = 48
