@@ -27,7 +27,8 @@ from clinometer.results import CONDITIONS, SCORES, Measure, check
 from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER, TRIALS_NEEDED
 from clinometer.results.tables import as_frame, read_table
 from clinometer.statistics.estimates import Inference
-from clinometer.statistics.planning import RUNS, PlannedRuns, plan_power
+from clinometer.statistics.planned_means import RUNS, PlannedRuns
+from clinometer.statistics.planning import plan_power
 from clinometer.statistics.sources import components, read_sources
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 
