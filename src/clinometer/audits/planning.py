@@ -27,7 +27,7 @@ from clinometer.results import CONDITIONS, SCORES, Measure, check
 from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER, TRIALS_NEEDED
 from clinometer.results.tables import as_frame, read_table
 from clinometer.statistics.estimates import Inference
-from clinometer.statistics.planned_means import RUNS, PlannedRuns
+from clinometer.statistics.planned_means import RUNS, Key, PlannedRuns, exact_errors
 from clinometer.statistics.planning import plan_power
 from clinometer.statistics.sources import components, read_sources
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
@@ -36,6 +36,7 @@ __all__ = [
     "Pilot",
     "allocate",
     "allocate_plan",
+    "errors_of_plan",
     "median_effect",
     "planned_scores",
     "power",
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 #: Drawn estimates of each error while designs are searched.
-SEARCHED = 100
+SEARCHED = 16
 
 Pilot = pl.DataFrame | Path | str
 
@@ -254,15 +255,7 @@ def power_of_plan(
     `controls`, of the other studies alone.
     """
     inference = inference or Inference(plan.margin, compliance_floor=plan.compliance_floor)
-    embedded = find_provider(plan.models[0]).embedded
-    planned_runs = []
-    sources = []  # rows: a run of `NEVER_POOLED`, and whose components it uses
-    for scores in planned_scores(plan):
-        nearest = nearest_components(scores, pilot, embedded)
-        variances = {run: read_sources(table) for run, (table, _) in nearest.items()}
-        measure = MEASURES[scores["instrument"][0]]
-        planned_runs.append(PlannedRuns(summarise(scores), variances, measure))
-        sources += [(*run, source) for run, (_, source) in nearest.items()]
+    planned_runs, sources = _plan_runs(plan, pilot)
     table = plan_power(planned_runs, inference, chance, runs)
     keys = [*RUN[1:], "control"]  # without the model: all are asked the same
     schema = dict.fromkeys((*NEVER_POOLED, "planned_from"), pl.String)
@@ -272,6 +265,32 @@ def power_of_plan(
     table = table.join(planned_from, on=keys, nulls_equal=True, maintain_order="left")
     table = check(table, POWER, "power")
     return table if controls else table.filter(pl.col("control").is_null())
+
+
+def errors_of_plan(plan: Plan, pilot: pl.DataFrame | None = None) -> Mapping[Key, float]:
+    """Return the exact errors of the neutral means of a plan, by level, run and keys."""
+    errors: dict[Key, float] = {}
+    for planned in _plan_runs(plan, pilot)[0]:
+        errors |= exact_errors(planned)
+    return errors
+
+
+#: A run of `NEVER_POOLED`, and whose components it uses.
+_Source = tuple[Any, ...]
+
+
+def _plan_runs(plan: Plan, pilot: pl.DataFrame | None) -> tuple[list[PlannedRuns], list[_Source]]:
+    """Return the runs of a plan with their components, and whose these are."""
+    embedded = find_provider(plan.models[0]).embedded
+    planned_runs: list[PlannedRuns] = []
+    sources: list[_Source] = []
+    for scores in planned_scores(plan):
+        nearest = nearest_components(scores, pilot, embedded)
+        variances = {run: read_sources(table) for run, (table, _) in nearest.items()}
+        measure = MEASURES[scores["instrument"][0]]
+        planned_runs.append(PlannedRuns(summarise(scores), variances, measure))
+        sources += [(*run, source) for run, (_, source) in nearest.items()]
+    return planned_runs, sources
 
 
 def planned_scores(plan: Plan) -> Iterator[pl.DataFrame]:
