@@ -8,7 +8,8 @@ How
 
 Range
     Other prompts. A factor of which no member of a mean has several levels, as where a single
-    wording is asked, is held fixed: that facet is open.
+    wording is asked, is held fixed: that facet is open. Where all facets are, these prompts: the
+    interval is then that of a normal with the width of the bound.
 
 Assumptions
     All answers are scored. The variance of a mean is proportional to (mean − low)(high − mean).
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from clinometer.results import Measure
 from clinometer.statistics.clustered import Array, ClusteredMean
@@ -35,13 +37,16 @@ from clinometer.statistics.summaries import NEVER_POOLED, keys_of
 
 __all__ = ["LEVELS", "RUNS", "PlannedMean", "PlannedRuns", "exact_errors", "foresee"]
 
-#: Drawn estimates of each error.
+#: Drawn estimates of each error, where a plan has one instrument and mode.
 RUNS = 40
 
 #: Of these, the means in these prompts that are used; their errors differ little.
 _RUNS_OF_PROMPTS = 6
 
 LEVELS = ("stereotype", "category", "model")
+
+#: At which a bound and a normal interval are made as wide as each other.
+_CONFIDENCE = 0.95
 
 _RESPONSE = ERRORS.index("response")
 
@@ -76,6 +81,8 @@ class PlannedMean:
     n: int
     n_pairs: int
     stereotypes: frozenset[int]
+    range: str
+    """``other_prompts``; ``prompts`` where nothing is to be told of others."""
     se: float
     estimates: Array
     """Drawn means, as distances from neutral, (runs,)."""
@@ -210,18 +217,22 @@ class _Design:
     def planned_mean(self, member: NDArray[np.int64], drawn: Sequence[Ranges]) -> PlannedMean:
         """Return the mean of some units, with what was drawn of it."""
         neutral = self.measure.neutral
-        estimates = [ranges.other_prompts for ranges in drawn]
-        prompts = [ranges.prompts for ranges in drawn[:_RUNS_OF_PROMPTS]]
+        prompts = [_at_neutral(ranges.prompts, neutral) for ranges in drawn if ranges.prompts]
+        wide = [ranges.other_prompts for ranges in drawn]
+        is_open = all(mean.se is None for mean in wide)
+        narrow_errors = [_error_of_bound(mean) for mean in prompts]
+        wide_errors = [self._error_at_neutral(mean) for mean in wide]
         return PlannedMean(
             measure=self.measure,
             n=int(self.weights[member].sum()),
             n_pairs=len(member),
             stereotypes=frozenset(self.stereotypes[member].tolist()),
+            range="prompts" if is_open else "other_prompts",
             se=self.error(member),
-            estimates=np.array([(mean.mean or 0.0) - neutral for mean in estimates]),
-            errors=np.array([self._error_at_neutral(mean) for mean in estimates]),
-            df=np.array([mean.df or 1.0 for mean in estimates], float),
-            prompts=[_at_neutral(mean, neutral) for mean in prompts if mean is not None],
+            estimates=np.array([(mean.mean or 0.0) - neutral for mean in wide]),
+            errors=np.array(narrow_errors if is_open else wide_errors),
+            df=np.array([(np.inf if is_open else mean.df) or 1.0 for mean in wide]),
+            prompts=prompts[:_RUNS_OF_PROMPTS],
         )
 
     def _error_at_neutral(self, mean: ClusteredMean) -> float:
@@ -233,6 +244,12 @@ class _Design:
 
 def _at_neutral(mean: BoundedMean, neutral: float) -> BoundedMean:
     return replace(mean, mean=neutral)
+
+
+def _error_of_bound(mean: BoundedMean) -> float:
+    """Return the error of a normal mean whose interval is as wide."""
+    low, high = mean.interval(_CONFIDENCE)
+    return (high - low) / 2.0 / float(ndtri(0.5 + _CONFIDENCE / 2.0))
 
 
 def _effect_sds(sources: Sources, measure: Measure) -> Array:

@@ -42,7 +42,7 @@ Tests
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,6 +68,9 @@ from clinometer.statistics.prompts import BoundedMean, unpaired_difference
 from clinometer.statistics.summaries import NEVER_POOLED, keys_of
 
 __all__ = ["PlannedPage", "plan_power", "smallest_effects"]
+
+#: Drawn estimates over all plans, and of each at least.
+_RUNS_OF_ALL, _LEAST_RUNS = 60, 12
 
 #: Means that are tried, as parts of the way from neutral to the upper end of the scale.
 _GRID = np.linspace(0.0, 1.0, 51)
@@ -129,6 +132,12 @@ class PlannedPage:
         measure = self.means[0].measure
         effects = _GRID * (measure.high - measure.neutral)
         chances = np.array([self.chances(effect, level, margin) for effect in effects])
+        # Means of equal designs are alike: their drawings add up.
+        alike: dict[tuple[int, float], list[int]] = {}
+        for place, mean in enumerate(self.means):
+            alike.setdefault((len(mean.stereotypes), round(mean.se, 9)), []).append(place)
+        for places in alike.values():
+            chances[:, places] = chances[:, places].mean(axis=1, keepdims=True)
         return [_first_reached(effects, column, power) for column in chances.T]
 
 
@@ -205,22 +214,27 @@ def plan_power(
     plans: Sequence[PlannedRuns],
     inference: Inference | None = None,
     power: float = 0.8,
-    runs: int = RUNS,
+    runs: int | None = None,
+    on_plan: Callable[[], None] | None = None,
 ) -> pl.DataFrame:
     """Predict what the mean scores of the runs of a plan will tell.
 
-    Returns columns of `results.schemas.POWER` without `planned_from`, a row per run and
+    `runs` is the number of drawn estimates of each error, by default fewer where there are many
+    plans; `on_plan` is called after each plan. Returns columns of `results.schemas.POWER` without `planned_from`, a row per run and
     stereotype, category and model. Raises InputError if `power` is not between 0 and 1.
     """
     inference = inference or Inference()
     check_confidence(inference.confidence)
     if not 0 < power < 1:
         raise InputError(f"power {power}: must be between 0 and 1")
-    planned: list[tuple[dict[str, Any], PlannedMean]] = []
+    runs = runs or max(_LEAST_RUNS, min(RUNS, _RUNS_OF_ALL // max(len(plans), 1)))
+    planned: list[_Planned] = []
     for plan in plans:
         for (level, *key), mean in foresee(plan, runs).items():
             names = keys_of(level)[1:]  # without the model
             planned.append(({"level": level, **dict(zip(names, key, strict=True))}, mean))
+        if on_plan is not None:
+            on_plan()
     # Over all runs before the first row: tests are adjusted for what is seen together.
     divisors = _divisors(planned)
     decided = Counter(row["level"] for row, mean in planned if _decides(row, mean))
@@ -243,36 +257,42 @@ def _decides(row: Mapping[str, Any], mean: PlannedMean) -> bool:
     return row["control"] is None and not mean.measure.explicit
 
 
-def _pages(planned: Sequence[tuple[Mapping[str, Any], PlannedMean]]) -> list[list[int]]:
-    """Return the places of the means of each run; of a control, of each level of it."""
+#: A mean with its level, run and keys.
+_Planned = tuple[Mapping[str, Any], PlannedMean]
+
+
+def _pages(planned: Sequence[_Planned]) -> list[list[int]]:
+    """Return the places of the means of each run and range; of a control, of each level of it."""
     pages: dict[tuple[Any, ...], list[int]] = {}
-    for place, (row, _) in enumerate(planned):
+    for place, (row, mean) in enumerate(planned):
         run = tuple(row[name] for name in NEVER_POOLED)
-        pages.setdefault((*run, row["level"] if row["control"] else None), []).append(place)
+        level = row["level"] if row["control"] else None
+        pages.setdefault((*run, mean.range, level), []).append(place)
     return [*pages.values()]
 
 
-def _divisors(planned: Sequence[tuple[Mapping[str, Any], PlannedMean]]) -> Array:
+def _divisors(planned: Sequence[_Planned]) -> Array:
     """Return by what a page divides the level of each mean where it tells nothing else."""
+    # Of all means there is something to tell in these prompts, of some in others.
+    other_prompts = [place for place, (_, mean) in enumerate(planned) if mean.range != "prompts"]
+    divisors = _untold_divisors(planned, "prompts")
+    wide = [planned[place] for place in other_prompts]
+    divisors[other_prompts] = _untold_divisors(wide, "other_prompts")
+    return divisors
+
+
+def _untold_divisors(planned: Sequence[_Planned], range_name: str) -> Array:
+    """Return the divisors of means of a range by a page on which none is told."""
     rows = []
     for row, mean in planned:
-        measure = mean.measure
-        rows.append(
-            {
-                **{name: row.get(name) for name in ("level", *NEVER_POOLED)},
-                **{"subject": "planned", "range": "other_prompts", "tost_margin": 0.0},
-                **{"explicit": measure.explicit, "neutral": measure.neutral, "p": 1.0},
-                **{"estimate": measure.neutral, "se": 0.1, "df": 1.0, "n": mean.n},
-                **{"n_scored": mean.n, "n_stereotypes": len(mean.stereotypes)},
-            }
-        )
-    # Where nothing is told, the level of each mean is as if one were.
-    table = pl.DataFrame(rows, infer_schema_length=None)
-    absent = [
-        pl.lit(None, dtype).alias(c) for c, dtype in ESTIMATES.items() if c not in table.columns
-    ]
-    table = table.with_columns(absent).select(pl.col(c).cast(t) for c, t in ESTIMATES.items())
-    return see_together(table)["n_tests"].to_numpy()
+        names = {name: row.get(name) for name in ("level", *NEVER_POOLED)}
+        seen = {"subject": "planned", "range": range_name, "explicit": mean.measure.explicit}
+        counts = {"n": mean.n, "n_scored": mean.n, "n_stereotypes": len(mean.stereotypes)}
+        # Any mean with p = 1: its level is as if it alone were told.
+        tested = {"estimate": 0.0, "se": 1.0, "df": 1.0, "p": 1.0, "tost_margin": 0.0}
+        rows.append({**dict.fromkeys(ESTIMATES), **names, **seen, **counts, **tested})
+    table = see_together(pl.DataFrame(rows, schema=ESTIMATES))
+    return table["n_tests"].to_numpy().copy()
 
 
 def _page_rows(page: PlannedPage, inference: Inference, power: float) -> list[dict[str, Any]]:
@@ -283,6 +303,7 @@ def _page_rows(page: PlannedPage, inference: Inference, power: float) -> list[di
     rows = []
     for place, mean in enumerate(page.means):
         row: dict[str, Any] = {
+            "range": mean.range,
             "n": mean.n,
             "n_pairs": mean.n_pairs,
             "tost_margin": inference.margin,
