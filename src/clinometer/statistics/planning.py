@@ -219,9 +219,10 @@ def plan_power(
 ) -> pl.DataFrame:
     """Predict what the mean scores of the runs of a plan will tell.
 
-    `runs` is the number of drawn estimates of each error, by default fewer where there are many
-    plans; `on_plan` is called after each plan. Returns columns of `results.schemas.POWER` without `planned_from`, a row per run and
-    stereotype, category and model. Raises InputError if `power` is not between 0 and 1.
+    Returns columns of `results.schemas.POWER` without `planned_from`, a row per run and
+    stereotype, category and model. `runs` is the number of drawn estimates of each error, by
+    default fewer where there are many plans; `on_plan` is called after each plan. Raises InputError
+    if `power` is not between 0 and 1.
     """
     inference = inference or Inference()
     check_confidence(inference.confidence)
