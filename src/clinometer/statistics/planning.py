@@ -111,18 +111,18 @@ class PlannedPage:
 
     def _count_beside(self, effect: float, level: float) -> Array:
         """Return how many means are told where one is, by drawing: (runs, means)."""
-        seen: list[frozenset[int]] = []
+        members = [mean.stereotypes for mean in self.means]
+        first = [members.index(stereotypes) for stereotypes in members]
         steps_of_tests = []
-        for mean, divisor in zip(self.means, self.divisors, strict=True):
+        for place, mean in enumerate(self.means):
             relative = mean.relative_error(np.array([effect]))
             t = np.abs(effect + mean.estimates * relative) / mean.errors
             # The number told from which on this one is; one that repeats another never counts.
-            steps = 2.0 * stdtr(mean.df, -t) * divisor / level
-            steps_of_tests.append(np.where(mean.stereotypes in seen, np.inf, steps))
-            seen.append(mean.stereotypes)
+            steps = 2.0 * stdtr(mean.df, -t) * self.divisors[place] / level
+            steps_of_tests.append(steps if first[place] == place else np.full_like(steps, np.inf))
         numbers = np.arange(1, len(self.means) + 1)
         passed = np.array(steps_of_tests).T[..., None] <= numbers  # (runs, means, numbers)
-        counted = passed.sum(axis=1, keepdims=True) - passed + 1
+        counted = passed.sum(axis=1, keepdims=True) - passed[:, first] + 1
         return np.asarray(np.where(counted >= numbers, numbers, 1).max(axis=-1))
 
     def smallest_effects(
