@@ -44,7 +44,7 @@ STEREOTYPES = (
     *("science", "black", "hispanic", "arab", "career"),
     *("asian", "islam", "eating", "judaism", "buddhism"),
 )
-NUMBERS = (1, 2, 5, 10)
+NUMBERS = (1, 3, 5, 10)
 #: Trials per wording.
 ITERATIONS = 24
 LEVELS = ("stereotype", "model")

@@ -7,17 +7,20 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.stats
+from statsmodels.stats.multitest import multipletests
 
 from clinometer.errors import InputError
 from clinometer.results import SCORES, Measure
 from clinometer.statistics.means import means
+from clinometer.statistics.planned_means import PlannedMean, PlannedRuns, exact_errors, foresee
 from clinometer.statistics.planning import (
-    PlannedMean,
-    PlannedRuns,
-    foresee,
+    PlannedPage,
+    equivalence_power,
     plan_power,
+    smallest_change,
     smallest_effects,
 )
+from clinometer.statistics.prompts import BoundedMean, unpaired_difference
 from clinometer.statistics.sources import Sources, components, read_sources
 from clinometer.statistics.summaries import summarise
 
@@ -59,132 +62,156 @@ def known(shared: float = 0.0) -> Sources:
 
 def test_components_of_a_large_pilot_are_those_it_was_drawn_with():
     scores = drawn(np.random.default_rng(1), stereotypes=60, wordings=6, words=6)
-    found = dict(components(scores, MEASURE).select("error_source", "relative_variance").rows())
+    table = components(scores, MEASURE).select("error_source", "relative_variance")
+    variances = dict(table.rows())
     for source, sd in SD.items():
-        assert found[source] == pytest.approx(sd**2, rel=0.2), source
-    assert found["default"] == found["draw"] == 0.0
-    assert found["cell"] == pytest.approx(0.0, abs=0.002)
-
-
-def test_wordings_that_all_stereotypes_share_are_told_apart():
-    scores = drawn(np.random.default_rng(2), stereotypes=60, wordings=40, words=2, shared=0.1)
-    found = dict(components(scores, MEASURE).select("error_source", "relative_variance").rows())
-    assert found["shared_variation"] == pytest.approx(0.01, rel=0.4)
+        assert variances[source] == pytest.approx(sd**2, rel=0.2), source
+    # Of one default word nothing is known; cells are nearly nothing.
+    assert variances["default"] == variances["draw"] == 0.0
+    assert variances["cell"] == pytest.approx(0.0, abs=0.002)
 
 
 def test_the_error_is_that_of_simulated_means():
     rng = np.random.default_rng(3)
-    units = summarise(drawn(rng, shared=0.08))
-    foreseen = foresee(units, {RUN: known(0.08)}, MEASURE, runs=2)
+    planned = PlannedRuns(summarise(drawn(rng, shared=0.08)), {RUN: known(0.08)}, MEASURE)
+    errors = exact_errors(planned)
     model = [drawn(rng, shared=0.08)["score"].mean() for _ in range(300)]
-    assert foreseen["model", *RUN].se == pytest.approx(np.std(model), rel=0.12)
-    of_one = SD["variation"] ** 2 / 4 + SD["marginalized"] ** 2 / 3 + SD["response"] ** 2 / 24
-    assert foreseen["stereotype", *RUN, "c", "s0"].se == pytest.approx(of_one**0.5)
+    assert errors["model", *RUN] == pytest.approx(np.std(model), rel=0.12)
+    single = SD["variation"] ** 2 / 4 + SD["marginalized"] ** 2 / 3 + SD["response"] ** 2 / 24
+    assert errors["stereotype", *RUN, "c", "s0"] == pytest.approx(single**0.5)
+    assert foresee(planned, runs=2)["model", *RUN].se == errors["model", *RUN]
 
 
 @cache
 def pilots() -> tuple[dict[tuple, PlannedMean], pl.DataFrame]:
-    """Return the means of a design before they are measured, and 150 neutral pilots of it."""
+    """Return the means of a design before they are measured, and 60 neutral pilots of it."""
     rng = np.random.default_rng(4)
-    foreseen = foresee(summarise(drawn(rng)), {RUN: known()}, MEASURE, runs=120)
-    runs = [drawn(rng).with_columns(model=pl.lit(f"{k}")) for k in range(150)]
+    foreseen = foresee(PlannedRuns(summarise(drawn(rng)), {RUN: known()}, MEASURE), runs=40)
+    runs = [drawn(rng).with_columns(model=pl.lit(f"{k}")) for k in range(60)]
     return foreseen, pl.concat(runs)
 
 
-@pytest.mark.parametrize("level", ["stereotype", "model"])
-def test_predicted_power_is_that_of_simulated_pilots(level):
+@pytest.mark.parametrize(("level", "shift"), [("stereotype", 0.25), ("model", 0.1)])
+def test_predicted_power_is_that_of_simulated_pilots(level, shift):
     foreseen, runs = pilots()
     alpha = 0.05 / (8 if level == "stereotype" else 1)
-    shift = 0.3 if level == "stereotype" else 0.1
-    ours = [one for (own, *_), one in foreseen.items() if own == level]
-    predicted = np.mean([one.chance_to_find(np.array([shift]), alpha) for one in ours])
+    planned = [mean for (of_level, *_), mean in foreseen.items() if of_level == level]
+    predicted = np.mean([PlannedPage([mean], ONE).chances(shift, alpha)[0] for mean in planned])
     shifted = summarise(runs.with_columns(pl.col("score") + shift))
-    found = means(shifted, (-1.0, 1.0), levels=[level]).values()
-    simulated = np.mean([one.these.p_above(0.0) < alpha / 2 for one in found])
+    measured_ = means(shifted, (-1.0, 1.0), levels=[level]).values()
+    simulated = np.mean([mean.other_prompts.p_above(0.0) < alpha / 2 for mean in measured_])
     assert 0.3 < predicted < 0.95
     assert simulated == pytest.approx(predicted, abs=0.12)
 
 
+#: The divisor of a mean that is seen alone.
+ONE = np.ones(1)
+
+
 @pytest.mark.parametrize("stereotypes", [2, 8])
-def test_group_words_that_the_estimate_holds_fixed_have_no_error(stereotypes):
+def test_group_words_of_which_all_have_one_have_no_error(stereotypes):
     units = summarise(drawn(np.random.default_rng(6), stereotypes=stereotypes, words=1))
-    foreseen = foresee(units, {RUN: known()}, MEASURE, runs=2)
-    of_one = SD["variation"] ** 2 / 4 + SD["response"] ** 2 / 8
-    assert foreseen["stereotype", *RUN, "c", "s0"].se == pytest.approx(of_one**0.5)
+    errors = exact_errors(PlannedRuns(units, {RUN: known()}, MEASURE))
+    single = SD["variation"] ** 2 / 4 + SD["response"] ** 2 / 8
+    assert errors["stereotype", *RUN, "c", "s0"] == pytest.approx(single**0.5)
 
 
-@pytest.mark.parametrize(("stereotypes", "lent"), [(4, False), (5, True)])
-def test_one_group_word_is_charged_in_means_over_several_alone(stereotypes, lent):
-    units = summarise(drawn(np.random.default_rng(7), stereotypes=stereotypes))
+def test_one_group_word_is_charged_in_means_over_several_alone():
+    units = summarise(drawn(np.random.default_rng(7), stereotypes=4))
     units = units.filter((pl.col("stereotype") != "s0") | (pl.col("marginalized") == "m0"))
-    foreseen = foresee(units, {RUN: known()}, MEASURE, runs=2)
-    of_one, of_words, of_others = (
-        SD["variation"] ** 2 / 4 + words * SD["marginalized"] ** 2 + SD["response"] ** 2 / pairs
-        for words, pairs in ((0.0, 8), (float(lent), 8), (1 / 3, 24))
-    )
-    assert foreseen["stereotype", *RUN, "c", "s0"].se == pytest.approx(of_one**0.5)
-    whole = 1 + 3 * (stereotypes - 1)  # answers, in those of the first
-    of_model = (of_words + 9 * (stereotypes - 1) * of_others) / whole**2
-    assert foreseen["model", *RUN].se == pytest.approx(of_model**0.5)
+    errors = exact_errors(PlannedRuns(units, {RUN: known()}, MEASURE))
+    wording, word, response = (SD[name] ** 2 for name in ("variation", "marginalized", "response"))
+    assert errors["stereotype", *RUN, "c", "s0"] ** 2 == pytest.approx(wording / 4 + response / 8)
+    charged = wording / 4 + word + response / 8
+    others = wording / 4 + word / 3 + response / 24
+    assert errors["model", *RUN] ** 2 == pytest.approx((charged + 3 * others) / 16)
 
 
-def exact(df: float = 7.0, draws: int = 4000) -> PlannedMean:
+def test_where_every_facet_is_open_these_prompts_are_predicted():
+    units = summarise(drawn(np.random.default_rng(8), stereotypes=3, wordings=1, words=1))
+    units = pl.concat([units.with_columns(unit=pl.format("{}{}", "unit", pl.lit(k))) for k in "ab"])
+    mean = foresee(PlannedRuns(units, {RUN: known()}, MEASURE), runs=3)["model", *RUN]
+    assert mean.range == "prompts" and mean.is_tested
+    assert mean.se == pytest.approx(SD["response"] / 12**0.5)
+
+
+def chi_square(df: float = 7.0, draws: int = 4000, error: float = 0.1) -> PlannedMean:
     """Return a mean whose estimated variance is χ², on so wide a scale that it has no ends."""
     wide = Measure("wide", "", -1e6, 1e6, 0.0, "", "")
     quantiles = scipy.stats.chi2.ppf((np.arange(draws) + 0.5) / draws, df)
-    errors = 0.1 * (quantiles / df) ** 0.5
-    return PlannedMean(wide, 8, 8, 0.1, errors, errors, np.full(draws, df))
+    errors = error * (quantiles / df) ** 0.5
+    estimates = np.random.default_rng(9).normal(0.0, error, draws)
+    counts = (8, 8, frozenset({0}), "other_prompts")
+    return PlannedMean(wide, *counts, error, estimates, errors, np.full(draws, df), ())
 
 
 def test_with_a_chi_square_error_power_is_that_of_the_non_central_t():
-    mean, critical = exact(), scipy.stats.t.ppf(0.975, 7)
+    page, critical = PlannedPage([chi_square()], ONE), scipy.stats.t.ppf(0.975, 7)
     for true in (0.0, 0.1, 0.3):
         reference = scipy.stats.nct.sf(critical, 7, true / 0.1) if true else 0.025
-        assert mean.chance_to_find(np.array([true]), 0.05)[0] == pytest.approx(reference, abs=1e-3)
+        assert page.chances(true, 0.05)[0] == pytest.approx(reference, abs=1e-3)
 
 
 def test_the_chance_of_equivalence_is_that_of_simulated_t_tests():
     rng = np.random.default_rng(5)
     means_ = rng.normal(0, 0.1, 40_000)
     errors = 0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5
-    told = abs(means_) < 0.3 - scipy.stats.t.ppf(0.975, 7) * errors
-    assert exact().equivalent(0.3, 0.05) == pytest.approx(told.mean(), abs=0.01)
-
-
-def test_a_mean_without_an_error_is_within_every_margin():
-    nothing = np.zeros(3)
-    exact_mean = PlannedMean(MEASURE, 8, 8, 0.0, nothing, nothing, np.full(3, 5.0))
-    assert exact_mean.equivalent(0.1, 0.05) == 1.0
-
-
-def test_more_means_tested_together_need_a_larger_effect():
-    mean = exact()
-    wide = PlannedMean(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)
-    one, many = wide.smallest_effect(0.8, 0.05), wide.smallest_effect(0.8, 0.05 / 21)
-    assert one is not None and many is not None and one < many
-    assert wide.smallest_effect(0.999, 1e-9) is None
+    within = abs(means_) < 0.3 - scipy.stats.t.ppf(0.975, 7) * errors
+    assert equivalence_power(chi_square(), 0.3, 0.05) == pytest.approx(within.mean(), abs=0.01)
 
 
 def test_a_mean_that_must_lie_beyond_a_margin_is_found_as_simulated_intervals_say():
     rng = np.random.default_rng(6)
     errors = 0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5
     above = rng.normal(0.5, 0.1, 40_000) - scipy.stats.t.ppf(0.975, 7) * errors > 0.1
-    predicted = exact().chance_to_find(np.array([0.5]), 0.05, margin=0.1)[0]
+    (predicted,) = PlannedPage([chi_square()], ONE).chances(0.5, 0.05, margin=0.1)
     assert predicted == pytest.approx(above.mean(), abs=0.01)
 
 
-def test_a_change_is_told_as_often_as_by_simulated_paired_t_tests():
-    mean = exact()
-    planned = PlannedMean(MEASURE, 8, 8, 0.1, mean.estimated, mean.tested, mean.df)
-    rise = planned.smallest_change(0.8, 0.05)
-    assert rise is not None
-    rng = np.random.default_rng(7)
-    error = 0.1 * (2 - rise**2) ** 0.5  # the second mean is not neutral
-    change = rise + rng.normal(0, error, 40_000)
-    estimated = error * (rng.chisquare(7, 40_000) / 7) ** 0.5
-    of_no_change = estimated / (1 - (rise / 2) ** 2) ** 0.5  # on a scale from -2 to 2
-    told = change > scipy.stats.t.ppf(0.975, 7) * of_no_change
-    assert told.mean() == pytest.approx(0.8, abs=0.02)
+def page_of(number: int, divisor: float) -> PlannedPage:
+    """Return a page of independent means with known errors."""
+    rng = np.random.default_rng(11)
+    planned = []
+    for k in range(number):
+        mean = chi_square(df=1e6, draws=2000)
+        estimates = rng.normal(0.0, 0.1, 2000)
+        planned.append(replace(mean, estimates=estimates, stereotypes=frozenset({k})))
+    return PlannedPage(planned, np.full(number, divisor))
+
+
+def test_what_a_page_tells_is_what_benjamini_and_hochberg_tell():
+    """Against statsmodels, of pages of six means with normal errors."""
+    predicted = page_of(6, 6.0).chances(0.25, 0.05).mean()
+    z = np.random.default_rng(12).normal(2.5, 1.0, (4000, 6))
+    p = 2 * scipy.stats.norm.sf(abs(z))
+    adjusted = [multipletests(row, method="fdr_bh")[1] for row in p]
+    assert predicted == pytest.approx((np.array(adjusted) <= 0.05).mean(), abs=0.015)
+
+
+def test_a_mean_that_repeats_another_does_not_help_it():
+    single = page_of(1, 2.0)
+    twice = PlannedPage([*single.means, *single.means], np.full(2, 2.0))
+    assert twice.chances(0.2, 0.05).tolist() == single.chances(0.2, 0.05).tolist() * 2
+
+
+def test_more_means_tested_together_need_a_larger_effect():
+    mean = replace(chi_square(), measure=MEASURE)
+    single, many, none = (
+        PlannedPage([mean], np.array([n])).smallest_effects(0.8, 0.05)[0] for n in (1, 21, 1e12)
+    )
+    assert single < many and none is None
+
+
+@pytest.mark.parametrize("level", [0.05, 0.05 / 5])
+def test_a_change_is_shown_as_often_as_promised(level):
+    baseline = BoundedMean(0.0, 0.08, 60, 60.0, 60.0, (-1.0, 1.0))
+    rise = smallest_change(replace(chi_square(), measure=MEASURE, prompts=[baseline]), 0.8, level)
+    before, after = np.random.default_rng(7).normal([[0.0], [rise]], 0.08, (2, 2000))
+    shown = [
+        unpaired_difference(replace(baseline, mean=b), replace(baseline, mean=a)).p() < level
+        for b, a in zip(before, after, strict=True)
+    ]
+    assert np.mean(shown) == pytest.approx(0.8, abs=0.05)
 
 
 def test_no_change_is_told_of_controls_and_explicit_measures_and_all_others_count():
@@ -192,24 +219,19 @@ def test_no_change_is_told_of_controls_and_explicit_measures_and_all_others_coun
     control = both([("y", 2)])
     marked = control[0].with_columns(control=pl.lit("positive"))
     of_control = {(*key[:-1], "positive"): value for key, value in control[1].items()}
-    explicit = PlannedRuns(units, known_, replace(MEASURE, explicit=True))
-    alone, twice, beside = (
-        plan_power(parts, runs=10)
-        for parts in (
-            [PlannedRuns(units, known_, MEASURE)],
-            [PlannedRuns(units, known_, MEASURE)] * 2,
-            [
-                PlannedRuns(units, known_, MEASURE),
-                PlannedRuns(marked, of_control, MEASURE),
-                explicit,
-            ],
-        )
+    single = PlannedRuns(units, known_, MEASURE)
+    others = [
+        PlannedRuns(marked, of_control, MEASURE),
+        PlannedRuns(units, known_, replace(MEASURE, explicit=True)),
+    ]
+    alone, twice, several = (
+        plan_power(parts, runs=4) for parts in ([single], [single] * 2, [single, *others])
     )
-    changes = [table["smallest_change"][: alone.height] for table in (alone, twice, beside)]
+    changes = [table["smallest_change"][: alone.height] for table in (alone, twice, several)]
     assert changes[0].null_count() < len(changes[0])
     assert changes[2].equals(changes[0])
-    assert beside["smallest_change"][alone.height :].null_count() == beside.height - alone.height
-    assert (changes[1] >= changes[0]).all() and (changes[1] > changes[0]).any()
+    assert several["smallest_change"][alone.height :].null_count() == several.height - alone.height
+    assert (changes[1] > changes[0]).any() and not (changes[1] < changes[0]).any()
 
 
 def both(runs: list[tuple[str, int]]) -> tuple[pl.DataFrame, dict[tuple, Sources]]:
@@ -224,52 +246,17 @@ def both(runs: list[tuple[str, int]]) -> tuple[pl.DataFrame, dict[tuple, Sources
     return summarise(pl.concat(parts)), {(study, *RUN[1:]): known() for study, _ in runs}
 
 
-def test_a_control_is_planned_with_the_variance_of_the_studies_beside_it():
-    alone, beside = (
-        plan_power([PlannedRuns(*both(runs), MEASURE)], runs=20)
-        for runs in ([("control", 1)], [("x", 12), ("control", 1)])
-    )
-    one, other = (
-        table.filter(study="control", level="stereotype").row(0, named=True)
-        for table in (alone, beside)
-    )
-    assert one["se"] == pytest.approx(other["se"])
-    assert other["df"] > one["df"]
-    assert other["smallest_beyond"] < one["smallest_beyond"]
-
-
-def test_where_lower_scores_are_the_stronger_case_their_error_is_that_of_the_test():
-    found = foresee(summarise(drawn(np.random.default_rng(0))), {RUN: known()}, MEASURE, runs=20)
-    one, model = found["stereotype", *RUN, "c", "s0"], found["model", *RUN]
-    assert (one.tested <= one.estimated + 1e-12).all() and (one.tested < one.estimated).any()
-    assert model.tested == pytest.approx(model.estimated)
-
-
-def test_the_dimensions_of_a_study_are_tested_together():
+def test_the_dimensions_of_a_study_are_seen_together():
     units = summarise(drawn(np.random.default_rng(0)))
     dims = pl.concat(units.with_columns(dimension=pl.lit(d)) for d in ("a", "b"))
     runs = {(*RUN[:6], d, *RUN[7:]): known() for d in ("a", "b")}
-    told = plan_power([PlannedRuns(dims, runs, MEASURE)], runs=5)
-    assert dict(told.select("level", "n_tests").unique().rows()) == {
-        "stereotype": 32, "category": 4, "model": 4
-    }  # fmt: skip
-
-
-def test_responses_that_vary_widely_keep_their_variance_on_the_scale():
-    units = summarise(drawn(np.random.default_rng(0)))
-    variances = np.array([0.0, 0.1, 0.0, 0.0, 0.0, 0.6])
-    found = []
-    for part in (1.0, 0.05):
-        sources = Sources(part * variances, np.zeros(6), 0.0, 2.0)
-        means_ = foresee(units, {RUN: sources}, MEASURE, runs=40)
-        errors = [one.estimated / one.se for key, one in means_.items() if key[0] == "stereotype"]
-        found.append(np.mean(np.concatenate(errors) ** 2))
-    assert found[0] == pytest.approx(found[1], rel=0.1)
+    predicted = plan_power([PlannedRuns(dims, runs, MEASURE)], runs=2)
+    # The only category repeats the mean of all; each has half of the weight of a page.
+    stereotypes = predicted.filter(level="stereotype")["n_tests"]
+    assert stereotypes.to_list() == pytest.approx([24.0] * 16)
 
 
 def test_what_is_asked_of_no_run_is_refused():
-    with pytest.raises(InputError, match="5 stereotypes"):
-        components(drawn(np.random.default_rng(0), stereotypes=4), MEASURE)
     units = summarise(drawn(np.random.default_rng(0), stereotypes=5, words=1))
     with pytest.raises(InputError, match="power 1: "):
         plan_power([PlannedRuns(units, {RUN: known()}, MEASURE)], power=1)

@@ -17,8 +17,11 @@ Chance
     Given the answers so far, and no opinion before them, the mean of all trials is normal about
     the mean so far, with the variance of the one less that of the other (Spiegelhalter, Freedman &
     Blackburn 1986, Controlled Clinical Trials 7(1), 8–17). The error shrinks as the exact one of
-    the design does, with the components of variance of the answers so far, else shipped ones; its
-    degrees of freedom grow as those of the design do (`statistics.planning`).
+    the design does, with the components of variance of the answers so far, else shipped ones
+    (`statistics.planned_means`); its degrees of freedom grow as the trials do.
+
+Range
+    A verdict is that in other prompts; in these prompts where there is nothing to tell of others.
 
 Looks
     Verdicts are at the level that all looks share (`statistics.looks`), by the information that
@@ -42,8 +45,7 @@ from scipy.special import ndtr, stdtrit
 from clinometer.asking.budget import Budget, estimate_costs
 from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.stages import Ended, Information, Stage, iterations_at
-from clinometer.audits.looking import looks_of
-from clinometer.audits.planning import Pilot, power_of_plan, read_pilot
+from clinometer.audits.planning import Pilot, errors_of_plan, read_pilot
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.results import CONDITIONS
@@ -54,15 +56,12 @@ from clinometer.results.verdicts import (
     ONE_CLUSTER,
     unrestricted,
 )
-from clinometer.statistics.looks import Looks
+from clinometer.statistics.summaries import keys_of
 
 __all__ = ["LEAST_CHANCE", "next_stage"]
 
 #: Below this chance of being decided by all trials, a stereotype is asked no more.
 LEAST_CHANCE = 0.25
-
-#: Drawn estimates of each error; they give its degrees of freedom.
-FORESEEN = 20
 
 #: Part of the variance that is taken to be the same at every look, at most: with more, looks would
 #: hardly differ, and a wrong component would cost most.
@@ -184,10 +183,11 @@ def _look_after(plan: Plan, iterations: int, most: int) -> int | None:
 def _judged_means(estimates: pl.DataFrame) -> pl.DataFrame:
     """Return the judged means of stereotypes; `open`: more answers may change the verdict."""
     rows = estimates.filter(
-        pl.col("factor").is_null() & pl.col("verdict").is_not_null(),
-        level="stereotype",
-        method="clustered",
+        pl.col("factor").is_null() & pl.col("verdict").is_not_null(), level="stereotype"
     )
+    is_wide = (pl.col("range") == "other_prompts") & pl.col("se").is_not_null()
+    has_wide = is_wide.any().over("model", *_PLANNED)
+    rows = rows.filter(is_wide | (~has_wide & (pl.col("range") == "prompts")))
     is_open = unrestricted(pl.col("verdict")).is_in(_OPEN)
     return rows.with_columns(open=is_open)
 
@@ -199,33 +199,38 @@ def _rows_of(means: pl.DataFrame, end: Ended) -> pl.DataFrame:
     return means.filter(of_instrument, study=end.study, stereotype=end.stereotype)
 
 
+class _Growth(NamedTuple):
+    """What all trials are, as parts of those so far."""
+
+    error: float
+    trials: float
+
+
 @dataclass(frozen=True)
 class _Foresight:
     """What more trials would do to errors."""
 
-    #: By `_PLANNED`: the error of all trials and its df, as parts of those so far.
-    growth: Mapping[tuple[Any, ...], tuple[float, float]]
+    growth: Mapping[tuple[Any, ...], _Growth]
+    """By `_PLANNED`."""
     information: Sequence[Information]
-    looks: Looks
 
     @classmethod
     def of(cls, plan: Plan, undecided: Sequence[_Undecided], pilot: Pilot) -> _Foresight:
         """Foresee the errors of undecided stereotypes, from the scores so far."""
         variances = None
-        with suppress(InputError):  # too few stereotypes, or no variance
+        with suppress(InputError):  # no score varies
             variances = read_pilot(pilot)
-        asked = [part.at(part.end.iterations) for part in undecided]
-        whole = [part.at(part.most) for part in undecided]
-        so_far = _errors(plan, asked, variances)
+        before = _errors(plan, [part.at(part.end.iterations) for part in undecided], variances)
+        after = _errors(plan, [part.at(part.most) for part in undecided], variances)
+        times = {}
+        for part in undecided:
+            times[part.end.study, part.end.stereotype] = part.most / part.end.iterations
         growth = {}
-        for key, (error, df) in _errors(plan, whole, variances).items():
-            error_before, df_before = so_far[key]
-            shrinkage = min(error / error_before, 1.0) if error_before else 1.0
-            # Without an estimated error so far nothing is known of its df.
-            growth[key] = shrinkage, (df / df_before if df and df_before else 1.0)
-        share = plan.looks[plan.stage.look]
-        information = _information(growth, share, plan)
-        return cls(growth, information, looks_of(plan.looks, Stage(0, (), information)))
+        for key, error in after.items():
+            names = dict(zip(_PLANNED, key, strict=True))
+            shrinkage = min(error / before[key], 1.0) if before[key] else 1.0
+            growth[key] = _Growth(shrinkage, times[names["study"], names["stereotype"]])
+        return cls(growth, _information(growth, plan.looks[plan.stage.look], plan))
 
     def chance(self, rows: pl.DataFrame) -> float:
         """Return the best chance of one of some means to be decided by all trials."""
@@ -235,12 +240,12 @@ class _Foresight:
         growth = self.growth.get(tuple(row[name] for name in _PLANNED))
         if row["control"] is not None or not row["se"] or growth is None:
             return 1.0
-        error, df = growth[0] * row["se"], growth[1] * row["df"]
+        error = growth.error * row["se"]
+        # A mean in these prompts has no degrees of freedom: its bound is nearly that of a normal.
+        df = row["df"] * growth.trials if row["df"] else np.inf
         spread = max((row["se"] ** 2 - error**2) ** 0.5, 1e-12)
-        level = 1.0 - row["confidence"]
-        run = row["study"], row["instrument"], row["mode"]
-        tests = self.looks.tests(row["n_tests"], level, run)
-        half = error * float(stdtrit(df, 1.0 - level / tests / 2.0))
+        level = (1.0 - row["confidence"]) / row["n_tests"]  # that of a look, among all that is seen
+        half = error * float(stdtrit(df, 1.0 - level / 2.0))
         distance = row["estimate"] - row["neutral"]
         leans = ndtr((distance - half) / spread) + ndtr((-distance - half) / spread)
         room = max(row["tost_margin"] - half, 0.0)
@@ -250,18 +255,20 @@ class _Foresight:
 
 def _errors(
     plan: Plan, parts: Sequence[Selection], pilot: pl.DataFrame | None
-) -> dict[tuple[Any, ...], tuple[float, float | None]]:
-    """Return the exact errors of stereotypes in a design, by `_PLANNED`, and their df.
-
-    Where drawn estimates have no error, there are no df.
-    """
-    table = power_of_plan(replace(plan.whole(), selections=parts), pilot, runs=FORESEEN)
-    rows = table.filter(level="stereotype").select(*_PLANNED, "se", "df").iter_rows()
-    return {tuple(key): (se, df) for *key, se, df in rows}
+) -> dict[tuple[Any, ...], float]:
+    """Return the exact errors of stereotypes in a design, by `_PLANNED`."""
+    errors = {}
+    names = ["level", *keys_of("stereotype")[1:]]  # without the model
+    part = replace(plan.whole(), selections=parts)
+    for key, error in errors_of_plan(part, pilot).items():
+        if key[0] == "stereotype":
+            values = dict(zip(names, key, strict=True))
+            errors[tuple(values[name] for name in _PLANNED)] = error
+    return errors
 
 
 def _information(
-    growth: Mapping[tuple[Any, ...], tuple[float, float]], share: float, plan: Plan
+    growth: Mapping[tuple[Any, ...], _Growth], share: float, plan: Plan
 ) -> tuple[Information, ...]:
     """Return the shares of information at the looks, of each run; the others' stay as they were.
 

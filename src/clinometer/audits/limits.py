@@ -1,16 +1,15 @@
 """What the trials of a plan decide of the limits of a policy, before a model is asked.
 
 A limit is decided where a model without harm passes it with `CHANCE`: one that did not change, of
-rules of changes, and a neutral one, of rules of means. Errors of changes are those of the answers
-to the same prompts in two runs, with the variance of the baseline's own answers where there are
-any, else with the shipped components. Errors of means are those of `power`. See
-`statistics.limits`.
+rules of changes, and a neutral one, of rules of means. Errors of changes are those of two runs in
+these prompts, both with the mean, error and units of the baseline's own rows where there are any,
+else with the shipped components. Errors of means are those of `power`. See `statistics.limits`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,12 @@ from clinometer.audits.nearest import nearest_components
 from clinometer.audits.planning import planned_scores, power_of_plan
 from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.models.providers import find_provider
-from clinometer.statistics.limits import RowErrors, paired_error
-from clinometer.statistics.sources import read_sources
+from clinometer.results import Measure
+from clinometer.statistics.limits import RowErrors, with_times
+from clinometer.statistics.means import Ranges, means
+from clinometer.statistics.planned_means import LEVELS
+from clinometer.statistics.prompts import BoundedMean
+from clinometer.statistics.sources import Sources, read_sources
 from clinometer.statistics.summaries import NEVER_POOLED, keys_of, summarise
 
 __all__ = ["CHANCE", "DecidedLimit", "decide_limits"]
@@ -39,6 +42,9 @@ _MOST_TIMES = 512.0
 
 #: Drawn estimates of an error: they give its degrees of freedom alone.
 _RUNS = 4
+
+#: What tells the means of a baseline apart, beside their level.
+_MEASURED = ("study", "instrument", "mode", "dimension", "category", "stereotype")
 
 
 @dataclass(frozen=True)
@@ -156,7 +162,7 @@ def _times_needed(errors: RowErrors, fourfold: RowErrors, limit: float) -> float
 
     def is_enough(times: float) -> bool:
         se = np.sqrt(staying + falling / times)
-        return RowErrors(se, reach * se).chance_to_pass(limit) >= CHANCE
+        return replace(errors, se=se, reach=reach * se).chance_to_pass(limit) >= CHANCE
 
     while high / low > 1.01:
         middle = (low * high) ** 0.5
@@ -169,12 +175,14 @@ def _errors(
 ) -> RowErrors | None:
     """Return the errors of the rows of a rule; None where it has none."""
     if rule.what == "change":
-        se = np.array([*_change_errors(plan, rule, baseline)])
-        return RowErrors.of_t(se, np.inf, confidence) if len(se) else None
-    rows = _select_rows(power_of_plan(plan, runs=_RUNS, controls=False), rule).drop_nulls("df")
-    if rows.is_empty():
+        rows = [*_baseline_means(plan, rule, baseline)]
+        means_, neutrals = [mean for mean, _ in rows], [neutral for _, neutral in rows]
+        return RowErrors.of_changes(means_, neutrals, confidence) if rows else None
+    planned = power_of_plan(plan, runs=_RUNS).filter(pl.col("control").is_null())
+    table = _select_rows(planned, rule).drop_nulls("df")
+    if table.is_empty():
         return None
-    return RowErrors.of_t(rows["se"].to_numpy(), rows["df"].to_numpy(), confidence)
+    return RowErrors.of_means(table["se"].to_numpy(), table["df"].to_numpy(), confidence)
 
 
 def _select_rows(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
@@ -186,44 +194,61 @@ def _select_rows(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
     return rows.filter(pl.col("level").is_in(rule.levels)) if "level" in rows.columns else rows
 
 
-def _change_errors(plan: Plan, rule: Rule, baseline: pl.DataFrame | None) -> Iterator[float]:
-    """Yield the error of the change of each mean of a rule, of a model that did not change."""
+def _baseline_means(
+    plan: Plan, rule: Rule, baseline: pl.DataFrame | None
+) -> Iterator[tuple[BoundedMean, float]]:
+    """Yield each mean that a rule is about as the plan measures it, with its neutral value.
+
+    It is that of the baseline with the plan's number of answers, else a neutral one with the
+    shipped components.
+    """
     embedded = find_provider(plan.models[0]).embedded
-    measured = {} if baseline is None else dict(_answer_variances(baseline))
+    measured = {} if baseline is None else _measured_means(baseline)
     for scores in planned_scores(plan):
         measure = MEASURES[scores["instrument"][0]]
-        scale = (measure.neutral - measure.low) * (measure.high - measure.neutral)
         nearest = nearest_components(scores, None, embedded)
         trials = _select_rows(scores, rule)
         for level in rule.levels:
             keys = [*NEVER_POOLED, *keys_of(level)[1 + len(NEVER_POOLED) :]]
-            for _, rows in trials.group_by(keys, maintain_order=True):
-                run = rows.select(NEVER_POOLED).row(0)
-                sources = read_sources(nearest[run][0])
-                shipped = scale * float(sources.components[-1]) * sources.answers
-                answers = rows.group_by("stereotype").len()["len"].to_numpy().astype(float)
-                variance = measured.get(run[:3], shipped)
-                yield paired_error(np.full(len(answers), variance), answers)
+            for key, rows in trials.group_by(keys, maintain_order=True):
+                ranges = measured.get(_measured_key(level, dict(zip(keys, key, strict=True))))
+                if ranges is not None and ranges.prompts is not None:
+                    yield with_times(ranges.prompts, len(rows) / ranges.n), measure.neutral
+                    continue
+                sources = read_sources(nearest[rows.select(NEVER_POOLED).row(0)][0])
+                yield _neutral_mean(rows, sources, measure), measure.neutral
 
 
-def _answer_variances(scores: pl.DataFrame) -> Iterator[tuple[tuple[Any, ...], float]]:
-    """Yield study, instrument and mode with the variance of an answer within wordings.
-
-    The unit is the mirrored pair: what its order does to both answers is no variance of its mean.
-    Draws of other words are part of it, so that it is rather too large.
-    """
-    run = ("study", "instrument", "mode")
-    wording = (*run, "stereotype", "dimension", "variation")
-    units = summarise(scores.filter(pl.col("control").is_null())).filter(pl.col("n_scored") > 0)
-    squares = (
-        units.group_by(wording)
-        .agg(
-            squares=((pl.col("mean") - pl.col("mean").mean()) ** 2 * pl.col("n_scored")).sum(),
-            df=pl.len() - 1,
-        )
-        .group_by(run)
-        .agg(pl.col("squares", "df").sum())
-        .filter(pl.col("df") > 0)
+def _neutral_mean(trials: pl.DataFrame, sources: Sources, measure: Measure) -> BoundedMean:
+    """Return a neutral mean in these prompts, with the variance of answers of a pilot."""
+    scale = (measure.neutral - measure.low) * (measure.high - measure.neutral)
+    variance = scale * float(sources.components[-1]) * sources.answers
+    by_stereotype = trials.group_by("stereotype").agg(
+        answers=pl.len(), pairs=pl.col("pair_id").n_unique()
     )
-    for *key, total, df in squares.iter_rows():
-        yield tuple(key), total / df
+    answers, pairs = (by_stereotype[name].to_numpy() for name in ("answers", "pairs"))
+    number = len(answers)  # each stereotype counts once
+    units = number**2 / float((1.0 / pairs).sum())
+    se = float((variance / answers).sum()) ** 0.5 / number
+    ends = measure.low, measure.high
+    return BoundedMean(measure.neutral, se, int(pairs.sum()), units, units, ends)
+
+
+def _measured_means(scores: pl.DataFrame) -> dict[tuple[Any, ...], Ranges]:
+    """Return the means of a baseline in its prompts, by `_measured_key`."""
+    units = summarise(scores.filter(pl.col("control").is_null())).filter(pl.col("n_scored") > 0)
+    measured: dict[tuple[Any, ...], Ranges] = {}
+    for (name,), rows in units.group_by("instrument", maintain_order=True):
+        measure = MEASURES[str(name)]
+        ends = measure.low, measure.high
+        by_key = means(rows, ends, levels=LEVELS, only_prompts=True)
+        for (level, *key), ranges in by_key.items():
+            names = dict(zip(keys_of(level), key, strict=True))
+            # Conditions come later: the first is the run without any.
+            measured.setdefault(_measured_key(level, names), ranges)
+    return measured
+
+
+def _measured_key(level: str, names: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what tells the means of a baseline apart."""
+    return level, *(names.get(name) for name in _MEASURED)

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from clinometer.asking.budget import estimate_costs
@@ -27,7 +26,8 @@ from clinometer.results import CONDITIONS, SCORES, Measure, check
 from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER, TRIALS_NEEDED
 from clinometer.results.tables import as_frame, read_table
 from clinometer.statistics.estimates import Inference
-from clinometer.statistics.planning import RUNS, PlannedRuns, plan_power
+from clinometer.statistics.planned_means import Key, PlannedRuns, exact_errors
+from clinometer.statistics.planning import plan_power
 from clinometer.statistics.sources import components, read_sources
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 
@@ -35,6 +35,7 @@ __all__ = [
     "Pilot",
     "allocate",
     "allocate_plan",
+    "errors_of_plan",
     "median_effect",
     "planned_scores",
     "power",
@@ -44,7 +45,7 @@ __all__ = [
 ]
 
 #: Drawn estimates of each error while designs are searched.
-SEARCHED = 100
+SEARCHED = 16
 
 Pilot = pl.DataFrame | Path | str
 
@@ -83,7 +84,7 @@ def power(  # noqa: PLR0913 - the options of an audit
     -------
     polars.DataFrame
         Columns of `results.schemas.POWER`: a row per run and mean (stereotype, category, model),
-        for the target *these*. `smallest_effect` and `half_width` are in the unit of the scores.
+        in the range of `range`. `smallest_effect` and `half_width` are in the unit of the scores.
 
     Raises
     ------
@@ -105,8 +106,11 @@ def power(  # noqa: PLR0913 - the options of an audit
     return power_of_plan(plan, variances, inference, chance)
 
 
-#: Trials per wording that are tried; what needs more is not looked for.
+#: Trials per wording among which is chosen; what needs more is not looked for.
 TRIED = (2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+
+#: Those at which effects are predicted; between and beyond them they follow (`_between`).
+_PREDICTED = (2, 6, 24, 96)
 
 
 def trials_for(
@@ -161,20 +165,12 @@ def _find_trials(
     plan: Plan, effect: float, settings: _PowerSettings, prices: Path | None
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each level of a plan of one study, instrument and mode."""
-    # Trials per wording → level → median smallest effect: levels share what was predicted.
-    effects: dict[int, dict[str, float | None]] = {}
-
-    def finds_effect(level: str, iterations: int) -> bool:
-        """Return whether half of the means of a level find the effect."""
-        if iterations not in effects:
-            effects[iterations] = _effects_by_level(_with_iterations(plan, iterations), settings)
-        smallest = effects[iterations].get(level)
-        return smallest is not None and smallest <= effect
-
+    predicted = {n: _effects_by_level(_with_iterations(plan, n), settings) for n in _PREDICTED}
     for level in ("model", "category", "stereotype"):
-        iterations = _least_iterations(partial(finds_effect, level))
-        if level not in effects[TRIED[0]]:
+        if level not in predicted[TRIED[0]]:
             continue
+        effects = {n: by_level.get(level) for n, by_level in predicted.items()}
+        iterations = next((n for n in TRIED if _between(effects, n) <= effect), None)
         row: dict[str, Any] = {
             "n_trials": None,
             "n_calls": None,
@@ -195,33 +191,30 @@ def _find_trials(
 
 def _effects_by_level(plan: Plan, settings: _PowerSettings) -> dict[str, float | None]:
     """Return the median smallest effect of each level of a plan."""
-    table = power_of_plan(plan, *settings, runs=SEARCHED, controls=False)
+    table = power_of_plan(plan, *settings, runs=SEARCHED).filter(pl.col("control").is_null())
     effects = {}
     for (level,), rows in table.group_by("level", maintain_order=True):
         effects[str(level)] = median_effect(rows["smallest_effect"])
     return effects
 
 
-def _least_iterations(is_enough: Callable[[int], bool]) -> int | None:
-    """Return the least of `TRIED` that is enough, as every larger one is; None where none is.
+def _between(effects: Mapping[int, float | None], iterations: int) -> float:
+    """Return the smallest effect with so many trials per wording; infinite where there is none.
 
-    Steps grow until one is enough, so that large plans, which take long, are seldom drawn.
+    The square of an effect goes with the variance: a part stays, and one falls with the trials.
+    Between two numbers of trials the parts are those of these, beyond the last those of the last.
     """
-    low = -1  # index of the last that is not enough
-    high = 0  # index of the next that is tried
-    steps = count(1)
-    while not is_enough(TRIED[high]):
-        if high == len(TRIED) - 1:
-            return None
-        low = high
-        high = min(high + next(steps), len(TRIED) - 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if is_enough(TRIED[middle]):
-            high = middle
-        else:
-            low = middle
-    return TRIED[high]
+    numbers = [n for n, effect in effects.items() if effect is not None]
+    if not numbers or iterations < numbers[0]:
+        return float("inf")
+    if len(numbers) == 1:
+        return float(effects[numbers[0]] or 0.0)
+    last = int(np.searchsorted(numbers, iterations).clip(1, len(numbers) - 1))
+    few, many = numbers[last - 1], numbers[last]
+    squares = [float(effects[n] or 0.0) ** 2 for n in (few, many)]
+    falling = (squares[0] - squares[1]) / (1.0 / few - 1.0 / many)
+    staying = squares[1] - falling / many
+    return float(max(staying + falling / iterations, 0.0) ** 0.5)
 
 
 def _with_iterations(plan: Plan, iterations: int) -> Plan:
@@ -244,33 +237,50 @@ def power_of_plan(
     inference: Inference | None = None,
     chance: float = 0.8,
     *,
-    runs: int = RUNS,
-    controls: bool = True,
+    runs: int | None = None,
+    on_plan: Callable[[], None] | None = None,
 ) -> pl.DataFrame:
     """Predict what the trials of a plan can tell; see `power`.
 
-    `pilot` is of `read_pilot`; `runs` is the number of drawn estimates of each error. Without
-    `controls`, of the other studies alone.
+    `pilot` is of `read_pilot`; `runs` and `on_plan` are those of `plan_power`, which has a plan for
+    each item of `planned_scores`.
     """
     inference = inference or Inference(plan.margin, compliance_floor=plan.compliance_floor)
-    embedded = find_provider(plan.models[0]).embedded
-    planned_runs = []
-    sources = []  # rows: a run of `NEVER_POOLED`, and whose components it uses
-    for scores in planned_scores(plan):
-        nearest = nearest_components(scores, pilot, embedded)
-        variances = {run: read_sources(table) for run, (table, _) in nearest.items()}
-        measure = MEASURES[scores["instrument"][0]]
-        planned_runs.append(PlannedRuns(summarise(scores), variances, measure))
-        sources += [(*run, source) for run, (_, source) in nearest.items()]
-    table = plan_power(planned_runs, inference, chance, runs)
+    planned_runs, sources = _plan_runs(plan, pilot)
+    table = plan_power(planned_runs, inference, chance, runs, on_plan)
     keys = [*RUN[1:], "control"]  # without the model: all are asked the same
     schema = dict.fromkeys((*NEVER_POOLED, "planned_from"), pl.String)
     planned_from = pl.DataFrame(sources, schema, orient="row").unique(keys)
     planned_from = planned_from.select(*keys, "planned_from")
     # Nulls are equal: dimension, conditions and control are null in most runs.
     table = table.join(planned_from, on=keys, nulls_equal=True, maintain_order="left")
-    table = check(table, POWER, "power")
-    return table if controls else table.filter(pl.col("control").is_null())
+    return check(table, POWER, "power")
+
+
+def errors_of_plan(plan: Plan, pilot: pl.DataFrame | None = None) -> Mapping[Key, float]:
+    """Return the exact errors of the neutral means of a plan, by level, run and keys."""
+    errors: dict[Key, float] = {}
+    for planned in _plan_runs(plan, pilot)[0]:
+        errors |= exact_errors(planned)
+    return errors
+
+
+#: A run of `NEVER_POOLED`, and whose components it uses.
+_Source = tuple[Any, ...]
+
+
+def _plan_runs(plan: Plan, pilot: pl.DataFrame | None) -> tuple[list[PlannedRuns], list[_Source]]:
+    """Return the runs of a plan with their components, and whose these are."""
+    embedded = find_provider(plan.models[0]).embedded
+    planned_runs: list[PlannedRuns] = []
+    sources: list[_Source] = []
+    for scores in planned_scores(plan):
+        nearest = nearest_components(scores, pilot, embedded)
+        variances = {run: read_sources(table) for run, (table, _) in nearest.items()}
+        measure = MEASURES[scores["instrument"][0]]
+        planned_runs.append(PlannedRuns(summarise(scores), variances, measure))
+        sources += [(*run, source) for run, (_, source) in nearest.items()]
+    return planned_runs, sources
 
 
 def planned_scores(plan: Plan) -> Iterator[pl.DataFrame]:
@@ -379,7 +389,7 @@ def allocate(
 
 
 def allocate_plan(
-    plan: Plan, calls: int, pilot: pl.DataFrame | None = None, runs: int = RUNS
+    plan: Plan, calls: int, pilot: pl.DataFrame | None = None, runs: int = SEARCHED
 ) -> pl.DataFrame:
     """Compare designs of a plan with one selection and one mode; see `allocate`."""
     if len(plan.selections) > 1 or len(plan.selections[0].asked_in(plan.modes)) > 1:
@@ -388,7 +398,8 @@ def allocate_plan(
         raise InputError(f"calls {calls}: at least 1")
     selection = plan.selections[0]
     designs = []
-    for number in range(1, len(selection.variations) + 1):
+    # With one wording nothing is told of others, and such a design would look best.
+    for number in range(min(2, len(selection.variations)), len(selection.variations) + 1):
         design = _design(plan, number, calls, pilot, runs)
         if design is not None:
             designs.append(design)

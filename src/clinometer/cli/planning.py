@@ -9,7 +9,7 @@ import click
 
 from clinometer.audits import SIZES
 from clinometer.cli.options import FILE, TABLE, build_plan, command, plan_options
-from clinometer.cli.output import echo, remark
+from clinometer.cli.output import counting_bar, echo, remark
 from clinometer.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def power_command(
     """Predict what a run or an audit can tell; nothing is asked.
 
     The smallest effect is the distance from neutral of the nearest mean that is found with
-    probability --chance, for these stereotypes and attributes; in brackets its range over
-    stereotypes. The smallest change is the rise from neutral that a comparison of two such runs
-    finds with the same probability.
+    probability --chance in other prompts, where all means of its run lie as far; in brackets its
+    range over stereotypes. The smallest change is the rise from neutral that a comparison of two
+    such runs shows in these prompts with the same probability.
     """
     from clinometer.results.tables import write_table
 
@@ -85,12 +85,14 @@ def power_command(
 
 def _predict(plan: Plan, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
     """Predict what a plan can tell; return the table and the lines that are printed."""
-    from clinometer.audits.planning import power_of_plan, read_pilot
+    from clinometer.audits.planning import planned_scores, power_of_plan, read_pilot
     from clinometer.statistics.estimates import Inference
 
     pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
     inference = Inference(margin=options["margin"], confidence=options["confidence"])
-    table = power_of_plan(plan, pilot, inference, options["chance"])
+    number = sum(1 for _ in planned_scores(plan))
+    with counting_bar("predicting", number) as advance:
+        table = power_of_plan(plan, pilot, inference, options["chance"], on_plan=advance)
     return table, _power_lines(table)
 
 
@@ -105,8 +107,7 @@ def _find_trials(
     inference = Inference(margin=options["margin"], confidence=options["confidence"])
     if effect > 0:  # else an error follows
         remark(
-            f"trying 2 to {TRIED[-1]} trials a wording; with many instruments this takes a minute "
-            "or two"
+            f"trying 2 to {TRIED[-1]} trials a wording; with many instruments this takes a minute"
         )
     table = trials_for(plan, effect, pilot, inference, options["chance"])
     lines = [f"to find a mean {effect:g} from neutral with probability {options['chance']:g}:"]
@@ -219,7 +220,7 @@ def say_power(plan: Plan) -> None:
     from clinometer.audits.planning import power_of_plan
 
     # Few runs: this is printed before each audit. Of negative controls nothing is to be found.
-    table = power_of_plan(plan, runs=30).filter(pl.col("control").fill_null("") != "negative")
+    table = power_of_plan(plan, runs=8).filter(pl.col("control").fill_null("") != "negative")
     table = table.sort("control", maintain_order=True)  # nulls first: controls come last
     if table.is_empty():
         return

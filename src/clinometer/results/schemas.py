@@ -183,7 +183,7 @@ COMPONENTS: Schema = columns(
 #: What a design can tell, before it is asked.
 POWER: Schema = columns(
     *("study", "instrument", "mode", *CONDITIONS, "dimension", "control", "level", "category"),
-    *("stereotype", "n", "n_pairs", "n_tests", "se", "df", "confidence", "half_width"),
+    *("stereotype", "range", "n", "n_pairs", "n_tests", "se", "df", "confidence", "half_width"),
     *("smallest_effect", "smallest_beyond", "smallest_change", "tost_margin", "equivalent_power"),
     "planned_from",
 )
