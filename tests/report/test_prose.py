@@ -71,8 +71,13 @@ UNDIRECTED = replace(DIRECTED, directed=False)
 @pytest.mark.parametrize("code", [c for c in VERDICTS if verdict_kind(c) in OF_SCORES])
 def test_every_verdict_is_printed_as_whether_the_mean_leans(code):
     said = print_mean_verdict(code)
-    words = {"consistent": "as the stereotype", "reversed": "against", "equivalent": "no lean found",
-             "inconclusive": "unclear", "no verdict": "no verdict: "}  # fmt: skip
+    words = {
+        "consistent": "as the stereotype",
+        "reversed": "against",
+        "equivalent": "no lean found",
+        "inconclusive": "unclear",
+        "no verdict": "no verdict: ",
+    }
     assert words[verdict_kind(code)] in said
     assert ("within" in code) == ("less than the margin" in said)
     assert ("scored answers only" in code) == ("in the scored answers" in said)

@@ -159,7 +159,7 @@ def test_estimates_are_told_apart_by_their_keys_method_and_alternative(run: Path
     }
     assert all(explained(one) for one in estimates["verdict"].drop_nulls().unique())
     judged = estimates.filter(pl.col("verdict").is_not_null())
-    assert judged["because"].null_count() == 0 and set(judged["method"]) == {"clustered"}
+    assert judged["because"].null_count() == 0 and set(judged["method"]) == {"bounded", "clustered"}
 
 
 # Checks

@@ -31,18 +31,20 @@ ROW: dict[str, Any] = {
     "mode": "free",
     "intervention": "none",
     "method": "clustered",
+    "range": "other_prompts",
     "estimate": 0.3,
     "n_scored": 20,
     "compliance": 1.0,
     "p": 0.2,
-    "p_bonferroni": 0.2,
+    "p_bonferroni": 0.2,  # decides on differences
+    "p_bh": 0.2,  # decides on means
     "adjusted_over": "the stereotypes of a model",
     "confidence": 0.95,
     "ci_low": -0.5,
     "ci_high": 0.5,
     "tost_margin": 0.1,
 }
-LEAN = {"p_bonferroni": 0.01}
+LEAN = {"p_bonferroni": 0.01, "p_bh": 0.01}
 WITHIN = {"ci_low": -0.08, "ci_high": 0.08}
 EQUIVALENT = {**WITHIN, "estimate": 0.0}
 DIFFERENCE = {"factor": "intervention", "baseline": "none", "candidate": "kind",
@@ -75,14 +77,14 @@ def verdict(measure: Measure = ABOVE, **row: Any) -> str | None:
         (EQUIVALENT, "no verdict: positive control"),
         ({**LEAN, "compliance": 0.79}, "no verdict: compliance"),
         ({**LEAN, "compliance": 0.8}, "consistent"),
-        ({"p": None, "p_bonferroni": None, "ci_low": None, "ci_high": None},
+        ({"p": None, "p_bh": None, "ci_low": None, "ci_high": None},
          "no verdict: one cluster"),
         ({"n_scored": 0, "compliance": 0.0, "estimate": None, "p": None},
          "no verdict: nothing scored"),
-        ({"p_bonferroni": 0.051}, "inconclusive"),
-        ({"p_bonferroni": 0.08, "confidence": 0.9}, "consistent"),
+        ({"p_bh": 0.051}, "inconclusive"),
+        ({"p_bh": 0.08, "confidence": 0.9}, "consistent"),
         ({"p": 0.01}, "inconclusive"),  # p counts once it is adjusted
-        ({"p_bh": 0.01}, "inconclusive"),
+        ({"p_bonferroni": 0.01}, "inconclusive"),
     ],
 )  # fmt: skip
 def test_the_verdict_on_a_mean(row: dict[str, Any], expected: str) -> None:
@@ -287,6 +289,7 @@ def test_the_verdicts_given_are_those_explained() -> None:
         "compliance": (0.5, 1.0),
         "p": (None, 0.01),
         "p_bonferroni": (0.01, 0.2),
+        "p_bh": (0.01, 0.2),
         "ci_low": (-0.08, -0.2),
         "estimate": (-0.1, 0.1),
         "bound_ci_low": (None, -0.1),

@@ -78,7 +78,7 @@ def _lean_cell(row: Mapping[str, Any]) -> str:
     """Write the sign of a verdict in other prompts, and what is said of both ranges."""
     kind = verdict_kind(row["verdict"])
     directed = row.get("directed", True)
-    if kind not in OF_SCORES:  # of a control
+    if kind not in OF_SCORES or kind == "no verdict":  # of a control, or with its reason
         return verdict(row["verdict"], directed=directed)
     text = lean_text(
         row["verdict_bounded"], row["verdict"], row["conditional_on"], directed=directed
