@@ -23,6 +23,11 @@ from clinometer.results.ranges import lean_text, range_text
             "consistent",
             "unclear in these prompts; in others leans as the stereotype says",
         ),
+        (
+            "consistent",
+            "no verdict: one cluster",
+            "leans as the stereotype says in these prompts; in others open",
+        ),
         (None, "consistent", "leans as the stereotype says"),
     ],
 )

@@ -78,7 +78,8 @@ def _lean_cell(row: Mapping[str, Any]) -> str:
     """Write the sign of a verdict in other prompts, and what is said of both ranges."""
     kind = verdict_kind(row["verdict"])
     directed = row.get("directed", True)
-    if kind not in OF_SCORES or kind == "no verdict":  # of a control, or with its reason
+    has_reason = kind == "no verdict" and row["verdict"] == row["verdict_bounded"]
+    if kind not in OF_SCORES or has_reason:  # of a control, or the same in both ranges
         return verdict(row["verdict"], directed=directed)
     text = lean_text(
         row["verdict_bounded"], row["verdict"], row["conditional_on"], directed=directed

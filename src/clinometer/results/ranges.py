@@ -6,7 +6,7 @@ from typing import Literal
 
 import polars as pl
 
-from clinometer.results.verdicts import INCONCLUSIVE, print_mean_verdict
+from clinometer.results.verdicts import INCONCLUSIVE, ONE_CLUSTER, print_mean_verdict
 
 __all__ = ["IN_PROMPTS", "RANGES", "Range", "lean_text", "range_text", "rows_of_range"]
 
@@ -76,7 +76,7 @@ def lean_text(
     note = f" ({', '.join(facets)} open)" if facets else ""
     if prompts_text == others_text:
         return f"{prompts_text} in these prompts, and in others{note}"
-    if in_others == INCONCLUSIVE:
+    if in_others in (INCONCLUSIVE, ONE_CLUSTER):  # a single wording and word tell of no other
         return f"{prompts_text} in these prompts; in others open"
     return f"{prompts_text} in these prompts; in others {others_text}{note}"
 
