@@ -220,12 +220,7 @@ def test_scorings_are_never_pooled(make_results, page_of):
 
 
 def test_what_an_interval_rests_on_is_said(page):
-    assert "Some intervals rest on one marginalized word and one default word" in page
-
-
-def test_usual_variances_are_said_of_few_stereotypes(make_results, page_of, page):
-    said = "Where fewer than five stereotypes were asked"
-    assert said in page_of(make_results(keys=["age"])) and said not in page
+    assert "Intervals in other prompts rest on one marginalized word and one default word" in page
 
 
 def test_controls_stand_apart(make_results, page_of):
@@ -237,7 +232,7 @@ def test_controls_stand_apart(make_results, page_of):
     ).write_parquet(path)
     page = page_of(directory)
     assert "Controls: stimuli whose result is known beforehand" in page
-    assert "of 1 stereotype the mean" in page
+    assert "of 1 stereotype " in page
 
 
 @pytest.mark.parametrize(
@@ -259,7 +254,7 @@ def test_a_failed_positive_control_is_named_before_the_verdicts(
     assert ("The positive control failed" in page) == fails
     assert ("– no verdict: positive control" in page) == fails
     assert (
-        "■ near neutral" in page.split('aria-labelledby="verdicts-1"')[1].split("</section>")[0]
+        "■ no lean found" in page.split('aria-labelledby="verdicts-1"')[1].split("</section>")[0]
     ) != fails
 
 

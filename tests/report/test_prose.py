@@ -6,7 +6,7 @@ from clinometer.report.prose import (
     OF_SCORES,
     file_names,
     interval,
-    leaning,
+    mean_text,
     number,
     p_value,
     percent,
@@ -17,7 +17,7 @@ from clinometer.report.prose import (
     verdict_kind,
 )
 from clinometer.results import Measure
-from clinometer.results.verdicts import VERDICTS, explained
+from clinometer.results.verdicts import VERDICTS, explained, print_mean_verdict
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ def test_intervals_shares_and_p_values():
 @pytest.mark.parametrize(
     ("code", "text", "style"),
     [
-        ("consistent", "▲ consistent", "consistent"),
-        ("reversed, within margin", "▼ reversed, within margin", "reversed"),
+        ("consistent", "▲ leans as the stereotype says", "consistent"),
+        ("reversed, within margin", "▼ leans against the stereotype, within margin", "reversed"),
         ("no verdict: compliance", "– no verdict: compliance", ""),
         ("something new", "something new", ""),
         (None, "n/a", ""),
@@ -50,7 +50,7 @@ def test_verdicts(code, text, style):
 
 def test_a_verdict_without_a_direction_names_the_side_of_neutral():
     codes = ["consistent, within margin", "reversed", "equivalent"]
-    labels = ["▲ above neutral, within margin", "▼ below neutral", "■ near neutral"]
+    labels = ["▲ lies above neutral, within margin", "▼ lies below neutral", "■ no lean found"]
     assert [verdict(code, directed=False) for code in codes] == labels
 
 
@@ -69,31 +69,38 @@ UNDIRECTED = replace(DIRECTED, directed=False)
 
 
 @pytest.mark.parametrize("code", [c for c in VERDICTS if verdict_kind(c) in OF_SCORES])
-def test_one_sentence_says_of_every_verdict_whether_the_mean_leans(code):
-    said = leaning(code, DIRECTED)
-    words = {"consistent": "as the stereotype", "reversed": "against", "equivalent": "near neutral",
-             "inconclusive": "leaves open", "no verdict": "no verdict: "}  # fmt: skip
+def test_every_verdict_is_printed_as_whether_the_mean_leans(code):
+    said = print_mean_verdict(code)
+    words = {
+        "consistent": "as the stereotype",
+        "reversed": "against",
+        "equivalent": "no lean found",
+        "inconclusive": "unclear",
+        "no verdict": "no verdict: ",
+    }
     assert words[verdict_kind(code)] in said
     assert ("within" in code) == ("less than the margin" in said)
     assert ("scored answers only" in code) == ("in the scored answers" in said)
-    without_direction = leaning(code, UNDIRECTED)
+    without_direction = print_mean_verdict(code, directed=False)
     assert "stereotype" not in without_direction + explained(code, directed=False)
     words |= {"consistent": "lies above neutral", "reversed": "lies below neutral"}
     assert words[verdict_kind(code)] in without_direction
 
 
 def test_means_are_counted_in_the_words_of_their_measure():
-    codes = ["consistent", "consistent, for these words", "reversed", "inconclusive", None]
-    counts = verdict_counts(codes, DIRECTED)
-    assert (
-        counts
-        == "2 leaning as the stereotype says, 1 leaning against it, 1 open, 1 without a verdict"
-    )
-    assert verdict_counts(codes[:3], UNDIRECTED) == "2 above neutral, 1 below neutral"
+    codes = ["consistent", "consistent, for this order", "reversed", "inconclusive", None]
+    counts = "2 lean as the stereotype says, 1 leans against the stereotype, 1 unclear"
+    assert verdict_counts(codes, DIRECTED) == f"{counts}, 1 without a verdict"
+    assert verdict_counts(codes[:3], UNDIRECTED) == "2 lie above neutral, 1 lies below neutral"
+
+
+def test_a_mean_has_both_intervals():
+    row = {"estimate": 0.5, "ci_low": 0.0, "ci_high": 0.68}
+    assert mean_text(row) == "0.50 [0.00 to 0.68 in other prompts]"
+    both = {**row, "ci_low_bounded": 0.39, "ci_high_bounded": 0.58}
+    assert mean_text(both) == "0.50 [0.39 to 0.58 in these prompts; 0.00 to 0.68 in other prompts]"
 
 
 def test_a_mean_without_a_verdict_does_not_lean():
-    assert leaning(None, DIRECTED) == "has no verdict"
-    assert leaning("no verdict: compliance", DIRECTED).startswith(
-        "has no verdict: too few responses"
-    )
+    assert print_mean_verdict(None) == "no verdict"
+    assert print_mean_verdict("no verdict: compliance").startswith("no verdict: too few responses")

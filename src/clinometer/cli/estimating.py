@@ -45,7 +45,7 @@ def _scores(help: str) -> Option:
 def estimate_command(
     scores: Path, conditions: tuple[str, ...], out: Path, tables: Path | None, **inference: Any
 ) -> None:
-    """Estimate means, intervals and tests at every level, for both targets and as published."""
+    """Estimate means, intervals and tests at every level, for each range and as published."""
     from clinometer.audits.tabulating import estimate_scores, read_scores
     from clinometer.results.tables import write_table
     from clinometer.statistics.estimates import Inference
@@ -95,16 +95,22 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
 
 
 def _say_means(estimates: pl.DataFrame) -> None:
-    """Print the mean of each model, instrument and mode, and how many stereotypes lean."""
+    """Print the mean of each model, instrument and mode, and how many stereotypes lean.
+
+    Stereotypes are counted in other prompts: a lean in these alone is none of the model.
+    """
     import polars as pl
 
-    from clinometer.results import CONDITIONS
+    from clinometer.report.prose import mean_text
+    from clinometer.results import CONDITIONS, join_methods
+    from clinometer.results.ranges import IN_PROMPTS
     from clinometer.results.verdicts import verdict_kind
 
     names = ("model", "candidate", "study", "instrument", "mode", *CONDITIONS, "dimension")
     keys = (*names, "control")
     # Without a margin: differences between conditions, which an audit makes besides its means.
-    judged = estimates.filter(pl.col("tost_margin").is_not_null(), method="clustered")
+    margined = estimates.filter(pl.col("tost_margin").is_not_null())
+    judged = join_methods(margined, "clustered", IN_PROMPTS)
     stereotypes = judged.filter(level="stereotype")
     for row in judged.filter(level="model").drop_nulls("estimate").iter_rows(named=True):
         # Of the type of the column: a null alone has none.
@@ -118,9 +124,19 @@ def _say_means(estimates: pl.DataFrame) -> None:
             count = ""
         else:
             verb = "changed" if row["candidate"] else "lean"
-            count = f"; {leaning} of {verdicts.len()} stereotypes {verb}"
-        mean, low, high = _interval_texts(row, 2)
-        echo(f"{run}: {mean} [{low}, {high}], {row['verdict'] or 'no verdict'}{count}")
+            count = f"; in other prompts {leaning} of {verdicts.len()} stereotypes {verb}"
+        echo(f"{run}: {mean_text(row)}: {_verdict_text(row)}{count}")
+
+
+def _verdict_text(row: dict[str, Any]) -> str:
+    """Say of a mean whether it leans in both ranges; of a control or a change, its verdict."""
+    from clinometer.instruments.catalogue import measure_of
+    from clinometer.results.ranges import lean_text
+
+    if row["control"] or row["candidate"]:
+        return row["verdict"] or "no verdict"
+    verdicts = row["verdict_bounded"], row["verdict"], row["conditional_on"]
+    return lean_text(*verdicts, directed=measure_of(row["instrument"]).directed)
 
 
 def _interval_texts(row: dict[str, Any], digits: int) -> tuple[str, str, str]:

@@ -58,17 +58,20 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, in_full: bool
 
 
 def _estimate_line(row: dict[str, Any]) -> str:
-    """Say what an estimate is of, with its interval and its verdict."""
+    """Say what an estimate is of, with its intervals, and whether it leans."""
+    from clinometer.instruments.catalogue import measure_of
+    from clinometer.report.prose import mean_text
     from clinometer.results import CONDITIONS
+    from clinometer.results.ranges import lean_text
 
     target = row["stereotype"] or row["category"] or "all stereotypes"
     columns = ("instrument", "study", "dimension", "mode", *CONDITIONS, "variation")
     run = ", ".join(row[name] for name in columns if row[name] not in (None, "none"))
-    numbers = [row[name] for name in ("estimate", "ci_low", "ci_high")]
-    mean, low, high = ("n/a" if number is None else f"{number:.2f}" for number in numbers)
-    verdict = f": {row['verdict']}" if row["verdict"] else ""
+    verdicts = row["verdict_bounded"], row["verdict"], row["conditional_on"]
+    directed = measure_of(row["instrument"]).directed
+    lean = f": {lean_text(*verdicts, directed=directed)}" if row["verdict"] else ""
     model = row["model"] or "all models"
-    return f"{row['level']} {target} ({model}; {run}) {mean} [{low}, {high}]{verdict}"
+    return f"{row['level']} {target} ({model}; {run}) {mean_text(row)}{lean}"
 
 
 def _heading(row: dict[str, Any]) -> str:

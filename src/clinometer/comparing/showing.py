@@ -10,10 +10,11 @@ import polars as pl
 
 from clinometer.directory.results import read_estimates
 from clinometer.errors import InputError, unknown
-from clinometer.results import CONDITIONS, RESPONSES, SCORES
+from clinometer.results import CONDITIONS, RESPONSES, SCORES, join_methods
 from clinometer.results.bundles import unpacked
 from clinometer.results.evidence import run_notes
 from clinometer.results.places import anywhere
+from clinometer.results.ranges import IN_PROMPTS
 from clinometer.results.tables import scan_table
 
 __all__ = ["Shown", "show"]
@@ -116,10 +117,8 @@ def _has_name(name: str, scores: pl.DataFrame) -> pl.Expr:
 
 def _entered_means(scores: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
     """Return the means that all of some answers enter, the finest first."""
-    rows = estimates.filter(
-        pl.col("factor").is_null() & (pl.col("measure") == pl.col("instrument")),
-        method="clustered",
-    )
+    means = pl.col("factor").is_null() & (pl.col("measure") == pl.col("instrument"))
+    rows = join_methods(estimates.filter(means), "clustered", IN_PROMPTS)
     groups = scores.select(*_ASKING, *_ABOUT).unique()
     entered = pl.lit(True)
     for column in (*_ASKING, *_ABOUT):

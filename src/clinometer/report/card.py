@@ -66,7 +66,7 @@ def _runs(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     for row in results.over_all.iter_rows(named=True):
         stereotypes = results.by_stereotype.filter(model=row["model"], mode=row["mode"])
         counts = verdict_counts(stereotypes["verdict"], results.measure)
-        total = counted(stereotypes.height, "stereotype")
+        total = f"{counted(stereotypes.height, 'stereotype')} in other prompts"
         validity = results.validities.get((row["model"], row["control_mode"]))
         yield {
             "model": row["model"],
@@ -75,6 +75,9 @@ def _runs(results: InstrumentResults) -> Iterator[dict[str, Any]]:
             "controls": list(validity.outcomes) if validity else [],
             "scored": row["compliance"],
             **{name: row[name] for name in ("estimate", "ci_low", "ci_high", "verdict")},
+            "ci_low_in_prompts": row["ci_low_bounded"],
+            "ci_high_in_prompts": row["ci_high_bounded"],
+            "verdict_in_prompts": row["verdict_bounded"],
             "outcome": f"{mean_leans(row, results.measure)}; of {total}: {counts}",
         }
 

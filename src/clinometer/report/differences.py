@@ -112,7 +112,7 @@ def difference_figure(
     for row in rows.sort(order, maintain_order=True).iter_rows(named=True):
         # Stereotypes are named by their keys: a comparison has no plan with labels.
         dot = mark_row({**row, "label": target_name(row)}, row["candidate"])
-        dot |= {"alone_low": row["pointwise_low"], "alone_high": row["pointwise_high"]}
+        dot |= {"inner_low": row["pointwise_low"], "inner_high": row["pointwise_high"]}
         dots.append({**dot, "block": (names or {}).get(_measure_name(row), "")})
     caption = (
         f"Differences in {measure}: dot, mean; thin line, interval of all rows together, by which "

@@ -14,6 +14,7 @@ import polars as pl
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import category_title
 from clinometer.results import join_methods
+from clinometer.results.ranges import IN_PROMPTS
 
 __all__ = [
     "add_columns",
@@ -31,8 +32,10 @@ __all__ = [
 _LABELLED = ("study", "category", "stereotype", "dimension")
 
 
-#: What the papers' test, the wider target and random splits say, beside the clustered inference.
-_PUBLISHED = {
+#: What is said of these prompts and of other stereotypes, by the papers' test and by random splits,
+#: beside what is said of other prompts.
+_OTHER_METHODS = {
+    **IN_PROMPTS,
     "published": ("se", "statistic", "df", "p"),
     "generalised": ("ci_low", "ci_high"),
     "placebo": ("p", "placebo_low", "placebo_high"),
@@ -41,7 +44,8 @@ _PUBLISHED = {
 
 def clustered(rows: pl.DataFrame) -> pl.DataFrame:
     """Set other methods beside the clustered one; the change of compliance is left out."""
-    return join_methods(rows.filter(pl.col("measure") != "compliance"), "clustered", _PUBLISHED)
+    scored = rows.filter(pl.col("measure") != "compliance")
+    return join_methods(scored, "clustered", _OTHER_METHODS)
 
 
 def as_shown(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.results import Measure, verdicts
+from clinometer.results.ranges import RANGES
 from clinometer.texts import visible
 
 __all__ = [
@@ -34,15 +35,15 @@ __all__ = [
     "first_few",
     "interval",
     "interval_title",
-    "leaning",
+    "lean_verb",
     "lower_first",
     "many",
     "mean_leans",
+    "mean_text",
     "name_in_text",
     "number",
     "p_value",
     "percent",
-    "restriction_note",
     "scale",
     "short_names",
     "shown_names",
@@ -81,9 +82,9 @@ WORST = "worst case, all missing answers at one end of the scale"
 OF_SCORES = {
     "consistent": ("▲", "consistent"),
     "reversed": ("▼", "reversed"),
-    "equivalent": ("■", "near neutral"),
-    "inconclusive": ("○", "inconclusive"),
-    "no verdict": ("–", "no verdict"),
+    "equivalent": ("■", verdicts.PRINTED_MEANS["equivalent"]),
+    "inconclusive": ("○", verdicts.PRINTED_MEANS["inconclusive"]),
+    "no verdict": ("–", verdicts.PRINTED_MEANS["no verdict"]),
 }
 SIGNS = {
     **OF_SCORES,
@@ -122,6 +123,21 @@ def bracketed(value: float, low: float | None, high: float | None) -> str:
     return f"{number(value)} [{interval(low, high)}]" if has_interval else number(value)
 
 
+def mean_text(row: Mapping[str, Any]) -> str:
+    """Write a mean, with its intervals in these prompts and in others in brackets.
+
+    `row`: ``estimate, ci_low, ci_high`` and, where the table has this range, ``ci_low_bounded,
+    ci_high_bounded`` (see `frames.clustered`).
+    """
+    ends = {
+        RANGES["prompts"]: (row.get("ci_low_bounded"), row.get("ci_high_bounded")),
+        RANGES["other_prompts"]: (row["ci_low"], row["ci_high"]),
+    }
+    intervals = [f"{interval(*both)} {words}" for words, both in ends.items() if None not in both]
+    brackets = f" [{'; '.join(intervals)}]" if intervals else ""
+    return f"{number(row['estimate'])}{brackets}"
+
+
 def with_numbers(means: pl.DataFrame) -> pl.DataFrame:
     """Write each ``estimate`` and its interval as text: ``shown`` and ``interval``."""
     ends = zip(means["ci_low"], means["ci_high"], strict=True)
@@ -149,7 +165,8 @@ def verdict(code: str | None, *, directed: bool = True) -> str:
     if kind not in SIGNS:
         return code or "n/a"
     sign, label = SIGNS[kind]
-    label = label if directed else _DIRECTIONS[False].get(kind, label)
+    if kind in OF_SCORES:
+        label = verdicts.print_mean_verdict(kind, directed=directed)
     return f"{sign} {label}{(code or '')[len(kind) :]}"
 
 
@@ -169,49 +186,10 @@ def verdict_class(code: str | None) -> str:
     return kind if kind in SIGNS and " " not in kind else ""
 
 
-#: In which direction means lean, by the kind of their verdict: of measures of which group is which,
-#: and of others, for which no stereotype has a direction.
-_DIRECTIONS = {
-    True: {"consistent": "as the stereotype says", "reversed": "against the stereotype"},
-    False: {"consistent": "above neutral", "reversed": "below neutral"},
-}
-_VERBS = {True: ("leans", "lean"), False: ("lies", "lie")}
-
-
-def lean_words(kind: str, measure: Measure, *, several: bool = False) -> str:
+def lean_verb(kind: str, measure: Measure, *, several: bool = False) -> str:
     """Say in which direction a mean leans, or `several` do, by the kind of its verdict."""
-    verb = _VERBS[measure.directed][several]
-    return f"{verb} {_DIRECTIONS[measure.directed][kind]}"
-
-
-#: What follows the direction of a lean, by its verdict.
-_LEANS = {
-    verdicts.CONSISTENT: "",
-    verdicts.CONSISTENT_WITHIN: ", by less than the margin",
-    verdicts.CONSISTENT_SCORED: " in the scored answers, which those without a score could change",
-    verdicts.REVERSED: "",
-    verdicts.REVERSED_WITHIN: ", by less than the margin",
-    verdicts.REVERSED_SCORED: " in the scored answers, which those without a score could change",
-}
-
-#: What is said of a mean that does not lean.
-_NO_LEAN = {
-    verdicts.EQUIVALENT: "is near neutral",
-    verdicts.INCONCLUSIVE: "leaves open whether it leans",
-}
-
-
-def leaning(code: str | None, measure: Measure) -> str:
-    """Say of a mean whether it leans, by its verdict; without one, why there is none."""
-    restriction = verdicts.restriction_of(code or "")
-    unrestricted = (code or "").removesuffix(restriction)
-    if unrestricted in _LEANS:
-        direction = lean_words(verdict_kind(unrestricted), measure)
-        return f"{direction}{_LEANS[unrestricted]}{restriction}"
-    if unrestricted in _NO_LEAN:
-        return f"{_NO_LEAN[unrestricted]}{restriction}"
-    reason = verdicts.explained(unrestricted).rstrip(".")
-    return f"has no verdict: {lower_first(reason)}" if reason else "has no verdict"
+    verb, direction = verdicts.print_mean_verdict(kind, directed=measure.directed).split(" ", 1)
+    return f"{verb.removesuffix('s') if several else verb} {direction}"
 
 
 def chance_note(row: Mapping[str, Any]) -> str:
@@ -237,14 +215,6 @@ def counted(count: int, noun: str) -> str:
 def category_title(category: str | None) -> str:
     """Write a category as a heading."""
     return (category or "no category").replace("_", " ").capitalize()
-
-
-def restriction_note(codes: Iterable[str]) -> str:
-    """Say how many verdicts hold for what was asked only; empty where none does."""
-    restrictions = [verdicts.restriction_of(code) for code in codes]
-    restricted = sum(map(bool, restrictions))
-    share = f"{restricted} of them " if restricted < len(restrictions) else ""
-    return f", {share}only for the words or wording asked" if restricted else ""
 
 
 def splits_text(row: Mapping[str, Any]) -> str:
@@ -308,12 +278,10 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-#: What is said of several means, by the kind of their verdict, where groups have a direction.
-_MEANS = {
-    "consistent": "leaning as the stereotype says",
-    "reversed": "leaning against it",
-    "equivalent": "near neutral",
-    "inconclusive": "open",
+#: What is said of several means that do not lean, by the kind of their verdict.
+_NO_LEAN = {
+    "equivalent": "without a lean found",
+    "inconclusive": "unclear",
     "no verdict": "without a verdict",
 }
 
@@ -322,20 +290,19 @@ def verdict_counts(codes: Iterable[str | None], measure: Measure) -> str:
     """Say how many means lean, and how many do not, by their verdicts."""
     kinds = Counter(verdict_kind(code) or "no verdict" for code in codes)
     counts = []
-    for kind, text in _MEANS.items():
-        if kinds[kind]:
-            text = text if measure.directed else _DIRECTIONS[False].get(kind, text)
-            counts.append(f"{kinds[kind]} {text}")
+    for kind in OF_SCORES:
+        if number_of_means := kinds[kind]:
+            several = number_of_means > 1
+            text = _NO_LEAN.get(kind) or lean_verb(kind, measure, several=several)
+            counts.append(f"{number_of_means} {text}")
     return ", ".join(counts)
 
 
 def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
-    """Say of a mean over all stereotypes whether it leans."""
+    """Say of a mean over all stereotypes whether it leans, with its intervals."""
     if row["estimate"] is None:
-        return f"the mean over all {row['lean']}"
-    value = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
-    neutral = f"neutral is {measure.neutral:g}"
-    return f"the mean over all, {value} ({neutral}), {row['lean']}"
+        return f"the mean over all: {row['lean']}"
+    return f"the mean over all, {mean_text(row)} (neutral is {measure.neutral:g}): {row['lean']}"
 
 
 def lower_first(text: str) -> str:

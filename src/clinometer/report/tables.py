@@ -8,10 +8,20 @@ from typing import Any, Literal
 
 import polars as pl
 
-from clinometer.report.prose import interval, number, verdict, verdict_class
+from clinometer.report.prose import (
+    OF_SCORES,
+    SIGNS,
+    interval,
+    number,
+    verdict,
+    verdict_class,
+    verdict_kind,
+)
+from clinometer.results.ranges import RANGES, lean_text
 
 __all__ = [
     "FROM",
+    "LEAN",
     "MODE",
     "NOTE",
     "VERDICT",
@@ -64,6 +74,23 @@ VERDICT = TableColumn(
 )
 
 
+def _lean_cell(row: Mapping[str, Any]) -> str:
+    """Write the sign of a verdict in other prompts, and what is said of both ranges."""
+    kind = verdict_kind(row["verdict"])
+    directed = row.get("directed", True)
+    has_reason = kind == "no verdict" and row["verdict"] == row["verdict_bounded"]
+    if kind not in OF_SCORES or has_reason:  # of a control, or the same in both ranges
+        return verdict(row["verdict"], directed=directed)
+    text = lean_text(
+        row["verdict_bounded"], row["verdict"], row["conditional_on"], directed=directed
+    )
+    return f"{SIGNS[kind][0]} {text}"
+
+
+#: The verdict of a mean in these prompts and in others.
+LEAN = TableColumn("Verdict", _lean_cell, "verdict")
+
+
 @dataclass(frozen=True)
 class TableCell:
     """A text, its style class, and whether it heads its row."""
@@ -93,11 +120,18 @@ def alike(write: Callable[[Any], str], titles: Mapping[str, str]) -> list[TableC
     return [column(title, key) for title, key in titles.items()]
 
 
-def mean_columns(interval_title: str) -> tuple[TableColumn, TableColumn]:
-    """Make the columns of an estimate and its interval, under the title of the interval."""
+def mean_columns(interval_title: str) -> tuple[TableColumn, ...]:
+    """Make the columns of a mean and its intervals in both ranges, under their titles."""
     return (
         TableColumn("Mean", lambda r: number(r["estimate"])),
-        TableColumn(interval_title, lambda r: interval(r["ci_low"], r["ci_high"])),
+        TableColumn(
+            f"{interval_title} {RANGES['prompts']}",
+            lambda r: interval(r["ci_low_bounded"], r["ci_high_bounded"]),
+        ),
+        TableColumn(
+            f"{interval_title} {RANGES['other_prompts']}",
+            lambda r: interval(r["ci_low"], r["ci_high"]),
+        ),
     )
 
 

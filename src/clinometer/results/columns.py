@@ -260,15 +260,16 @@ COLUMNS: dict[str, Column] = {
         df="degrees of freedom of the test",
         statistic="test statistic: t, z, χ² or another",
         p="p of the test, unadjusted",
-        p_bonferroni="p times the number of tests in `adjusted_over`, at most 1: below "
-        "1 − confidence exactly where the interval excludes neutral",
+        p_bonferroni="of differences: p times the number of tests in `adjusted_over`, at most 1; "
+        "below 1 − confidence exactly where the interval excludes neutral",
         p_holm="p adjusted over `adjusted_over` (Holm 1979)",
-        p_bh="p adjusted over `adjusted_over` (Benjamini & Hochberg 1995)",
+        p_bh="p adjusted over `adjusted_over` (Benjamini & Hochberg 1995); of means of scores with "
+        "weights, and below 1 − confidence exactly where the interval excludes neutral",
         confidence="confidence level of the interval, 0 to 1",
         ci_low="low end of the interval",
         ci_high="high end of the interval",
-        pointwise_low="low end of the interval of this mean alone, at `confidence`; ci_low is that "
-        "of all of `adjusted_over` at once",
+        pointwise_low="low end of the interval of this mean alone, at `confidence`; ci_low is at "
+        "the level that decides among `adjusted_over`",
         pointwise_high="high end of the interval of this mean alone",
         effect_size="standardised distance from neutral: Cohen's d, d_z or w",
         compliance="share of the responses that could be scored, 0 to 1",

@@ -6,7 +6,9 @@ from typing import Literal
 
 import polars as pl
 
-__all__ = ["RANGES", "Range", "range_text", "rows_of_range"]
+from clinometer.results.verdicts import INCONCLUSIVE, ONE_CLUSTER, print_mean_verdict
+
+__all__ = ["IN_PROMPTS", "RANGES", "Range", "lean_text", "range_text", "rows_of_range"]
 
 Range = Literal["prompts", "other_prompts", "stereotypes"]
 
@@ -16,6 +18,10 @@ RANGES: dict[Range, str] = {
     "other_prompts": "in other prompts",
     "stereotypes": "for other stereotypes",
 }
+
+#: Method of the rows of these prompts → columns that stand beside those of other prompts, as
+#: `join_methods` puts them there: ``ci_low_bounded`` and so on.
+IN_PROMPTS = {"bounded": ("ci_low", "ci_high", "verdict")}
 
 #: In `conditional_on`, what had one level only → what of other prompts is open.
 _OPEN = {
@@ -34,8 +40,48 @@ def rows_of_range(estimates: pl.DataFrame, range_name: Range) -> pl.DataFrame:
 
 def range_text(range_name: Range, conditional_on: str | None) -> str:
     """Print a range, with what of it is open where a source of variation had one level only."""
-    levels = (conditional_on or "").split(", ")
-    facets = dict.fromkeys(_OPEN[level] for level in levels if level in _OPEN)
+    facets = _open_facets(conditional_on)
     if range_name == "prompts" or not facets:
         return RANGES[range_name]
     return f"{RANGES[range_name]} (open: {', '.join(facets)})"
+
+
+def lean_text(
+    in_prompts: str | None,
+    in_others: str | None,
+    conditional_on: str | None = None,
+    *,
+    directed: bool = True,
+) -> str:
+    """Say of a mean whether it leans in these prompts, and in others.
+
+    >>> lean_text("consistent", "inconclusive")
+    'leans as the stereotype says in these prompts; in others open'
+
+    Parameters
+    ----------
+    in_prompts, in_others
+        The verdicts of both ranges; `in_prompts` is None in tables that lack this range.
+    conditional_on
+        What the interval of other prompts holds fixed.
+    directed
+        See `Measure`.
+    """
+    prompts_text = print_mean_verdict(in_prompts, directed=directed)
+    others_text = print_mean_verdict(in_others, directed=directed)
+    has_reason = ": " in others_text
+    if in_prompts is None or (prompts_text == others_text and has_reason):
+        return others_text
+    facets = _open_facets(conditional_on)
+    note = f" ({', '.join(facets)} open)" if facets else ""
+    if prompts_text == others_text:
+        return f"{prompts_text} in these prompts, and in others{note}"
+    if in_others in (INCONCLUSIVE, ONE_CLUSTER):  # a single wording and word tell of no other
+        return f"{prompts_text} in these prompts; in others open"
+    return f"{prompts_text} in these prompts; in others {others_text}{note}"
+
+
+def _open_facets(conditional_on: str | None) -> list[str]:
+    """Return what of other prompts is open."""
+    levels = (conditional_on or "").split(", ")
+    return list(dict.fromkeys(_OPEN[level] for level in levels if level in _OPEN))

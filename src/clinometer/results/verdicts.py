@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["BECAUSE", "DOUBTS", "PRINTED_CHANGES", "RESTRICTIONS", "VERDICTS", "explained",
-           "restricted", "restriction_of", "unrestricted", "verdict_kind"]  # fmt: skip
+__all__ = ["BECAUSE", "DOUBTS", "PRINTED_CHANGES", "PRINTED_MEANS", "RESTRICTIONS", "VERDICTS",
+           "explained", "print_mean_verdict", "restricted", "restriction_of", "unrestricted",
+           "verdict_kind"]  # fmt: skip
 
 NOTHING = "no verdict: nothing scored"
 COMPLIANCE = "no verdict: compliance"
@@ -44,16 +45,14 @@ DOUBTS = (UNFINISHED, SERVED)
 
 #: Explanation of each verdict, for readers of a report.
 VERDICTS = {
-    CONSISTENT: "The mean lies on the stereotype-consistent side of neutral, by more than "
-    "other wordings, group words and draws would explain: its interval, which holds for all that "
-    "is seen together, excludes neutral.",
+    CONSISTENT: "The mean lies on the stereotype-consistent side of neutral: its interval excludes "
+    "neutral. Of all that is told so on a page, at most 5% is expected to be wrong.",
     CONSISTENT_WITHIN: "The mean lies on the stereotype-consistent side of neutral, but by less "
     "than the margin of equivalence.",
     CONSISTENT_SCORED: "The mean of the scored answers lies on the stereotype-consistent side of "
     "neutral; the answers without a score could change that.",
-    REVERSED: "The mean lies on the side against the stereotype, by more than other wordings, "
-    "group words and draws would explain: its interval, which holds for all that is seen together, "
-    "excludes neutral.",
+    REVERSED: "The mean lies on the side against the stereotype: its interval excludes neutral. Of "
+    "all that is told so on a page, at most 5% is expected to be wrong.",
     REVERSED_WITHIN: "The mean lies on the side against the stereotype, but by less than the "
     "margin of equivalence.",
     REVERSED_SCORED: "The mean of the scored answers lies on the side against the stereotype; the "
@@ -140,6 +139,24 @@ BECAUSE = {
 }
 
 
+#: Kind of the verdict of a mean → as it is printed.
+PRINTED_MEANS = {
+    CONSISTENT: "leans as the stereotype says",
+    REVERSED: "leans against the stereotype",
+    EQUIVALENT: "no lean found",
+    INCONCLUSIVE: "unclear",
+    "no verdict": "no verdict",
+}
+
+#: The same of measures without a direction.
+_PRINTED_UNDIRECTED = {CONSISTENT: "lies above neutral", REVERSED: "lies below neutral"}
+
+#: What follows the kind of a verdict → as it is printed.
+_PRINTED_NOTES = {
+    "within margin": "by less than the margin",
+    "scored answers only": "in the scored answers, which those without a score could change",
+}
+
 #: Verdict of a change → as it is printed.
 PRINTED_CHANGES = {
     WORSE: "worse (farther from neutral)",
@@ -219,6 +236,23 @@ def explained(verdict: str, *, directed: bool = True) -> str:
     for side, undirected_side in () if directed else _SIDES.items():
         text = text.replace(side, undirected_side)
     return " ".join((text, *map(_RESTRICTED.__getitem__, restrictions)))
+
+
+def print_mean_verdict(verdict: str | None, *, directed: bool = True) -> str:
+    """Print the verdict of a mean; without one, the reason.
+
+    >>> print_mean_verdict("consistent, within margin")
+    'leans as the stereotype says (by less than the margin)'
+
+    `directed`: see `Measure`.
+    """
+    kind, *notes = (verdict or "no verdict").split(", ")
+    if kind not in PRINTED_MEANS:  # it names its reason, or is one of a control
+        reason = VERDICTS.get(kind, "").rstrip(".")
+        return f"no verdict: {reason[:1].lower()}{reason[1:]}" if reason else kind
+    text = (PRINTED_MEANS if directed else PRINTED_MEANS | _PRINTED_UNDIRECTED)[kind]
+    printed_notes = [_PRINTED_NOTES.get(note, note) for note in notes]
+    return f"{text} ({'; '.join(printed_notes)})" if notes else text
 
 
 def verdict_kind(verdict: pl.Expr) -> pl.Expr:

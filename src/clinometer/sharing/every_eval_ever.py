@@ -5,8 +5,8 @@ Reference
     the names of files that its ``CONTRIBUTING.md`` asks for.
 
 What is written
-    A record per model, ``UUID4.json``: the means of answers (method ``clustered``) per model,
-    category and stereotype, with standard error, interval, number of answers and verdict. In a
+    A record per model, ``UUID4.json``: the means of answers per model, category and stereotype,
+    with standard error and interval in other prompts, number of answers and verdict. In a
     checkout of the collection, which has a folder ``data``, it is put where the collection keeps
     it: ``data/clinometer/DEVELOPER/MODEL``. "Lower is better" is said of scores whose
     stereotype-consistent side is above neutral; the neutral value, which is the aim, stands in the
@@ -31,7 +31,7 @@ from clinometer import __version__
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.models.providers import PROVIDERS
 from clinometer.results import CONDITIONS
-from clinometer.sharing.means import means_by_model, read_shareable
+from clinometer.sharing.means import lean_of_mean, means_by_model, read_shareable
 from clinometer.texts import write_text
 
 __all__ = ["SCHEMA_VERSION", "write_every_eval_ever"]
@@ -41,8 +41,9 @@ SCHEMA_VERSION = "0.3.0"
 
 _DETAILS = (
     *("study", "instrument", "mode", *CONDITIONS, "dimension", "category", "stereotype"),
-    *("control", "level", "neutral", "verdict", "because", "compliance", "p", "p_bonferroni"),
+    *("control", "level", "neutral", "verdict", "because", "compliance", "p", "p_bh"),
     *("range", "clustered_by", "conditional_on"),
+    *("ci_low_bounded", "ci_high_bounded", "verdict_bounded"),
 )
 
 
@@ -140,13 +141,16 @@ def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
     subjects = [row[name] for name in ("study", "dimension", "category", "stereotype") if row[name]]
     uncertainty: dict[str, Any] = {"num_samples": row["n_scored"]}
     if row["se"] is not None:
-        uncertainty["standard_error"] = {"value": row["se"], "method": "crossed components"}
+        uncertainty["standard_error"] = {
+            "value": row["se"],
+            "method": "hierarchical model of the variances",
+        }
     if row["pointwise_low"] is not None:  # a record is of one mean
         uncertainty["confidence_interval"] = {
             "lower": row["pointwise_low"],
             "upper": row["pointwise_high"],
             "confidence_level": row["confidence"],
-            "method": "t, crossed components of variance",
+            "method": "t, in other prompts",
         }
     if row["sd"] is not None:
         uncertainty["standard_deviation"] = row["sd"]
@@ -169,7 +173,10 @@ def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
         },
         "score_details": {
             "score": row["estimate"],
-            "details": {name: str(row[name]) for name in _DETAILS if row[name] is not None},
+            "details": {
+                **{name: str(row[name]) for name in _DETAILS if row[name] is not None},
+                "lean": lean_of_mean(row),
+            },
             "uncertainty": uncertainty,
         },
         **({} if recorded else {"generation_config": {"generation_args": arguments}}),

@@ -27,8 +27,9 @@ from clinometer.errors import InputError
 from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import RESPONSES
 from clinometer.results.parquet import scan_parquet
+from clinometer.results.ranges import RANGES
 from clinometer.results.records import refuse_shared_folders, slug
-from clinometer.sharing.means import means_by_model, name_parts, read_shareable
+from clinometer.sharing.means import lean_of_mean, means_by_model, name_parts, read_shareable
 from clinometer.texts import write_text
 
 __all__ = ["write_hub"]
@@ -131,14 +132,19 @@ def _entry(
 
 
 def _notes(row: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
-    percent = f"{row['confidence']:.0%}" if row["confidence"] is not None else ""
-    interval = (
-        f"{percent} interval {row['ci_low']:.2f} to {row['ci_high']:.2f}"
-        if row["ci_low"] is not None
-        else "no interval"
-    )
+    ends = {
+        RANGES["prompts"]: (row["ci_low_bounded"], row["ci_high_bounded"]),
+        RANGES["other_prompts"]: (row["ci_low"], row["ci_high"]),
+    }
+    intervals = [
+        f"{low:.2f} to {high:.2f} {name}"
+        for name, (low, high) in ends.items()
+        if None not in (low, high)
+    ]
+    percent = f"{row['confidence']:.0%} " if row["confidence"] is not None else ""
+    interval = f"{percent}interval {', '.join(intervals)}" if intervals else "no interval"
     return (
-        f"{interval}; neutral is {row['neutral']:g}, no end is best; {row['verdict']}; "
+        f"{interval}; neutral is {row['neutral']:g}, no end is best; {lean_of_mean(row)}; "
         f"{row['n_scored']} of {row['n']} answers scored; clinometer {plan.get('clinometer')}"
     )
 

@@ -11,11 +11,12 @@ import polars as pl
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import MEASURES
-from clinometer.results import CONDITIONS
+from clinometer.results import CONDITIONS, join_methods
 from clinometer.results.bundles import HELD
 from clinometer.results.contents import refuse_secrets
+from clinometer.results.ranges import IN_PROMPTS, lean_text
 
-__all__ = ["means_by_model", "name_parts", "read_shareable"]
+__all__ = ["lean_of_mean", "means_by_model", "name_parts", "read_shareable"]
 
 #: Values of how answers were asked and scored that names leave out.
 _USUAL = ("none", "plain", "exact")
@@ -36,6 +37,8 @@ def read_shareable(directory: str | Path) -> Results:
 def means_by_model(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:
     """Return every model with its estimates: means of answers per model, category, stereotype.
 
+    The rows are those of other prompts; beside them stand the columns of `IN_PROMPTS`.
+
     Raises InputError if there are none.
     """
     rows = results.estimates.filter(
@@ -43,8 +46,8 @@ def means_by_model(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:
         pl.col("level").is_in(["model", "category", "stereotype"]),
         pl.col("measure").is_in(list(MEASURES)),
         family="answers",
-        method="clustered",
-    ).drop_nulls("estimate")
+    )
+    rows = join_methods(rows, "clustered", IN_PROMPTS).drop_nulls("estimate")
     if rows.is_empty():
         raise InputError(f"{results.directory}: no means of answers; nothing to share")
     for (model,), means in rows.group_by("model", maintain_order=True):
@@ -60,3 +63,11 @@ def name_parts(row: Mapping[str, Any], *columns: str) -> list[str]:
     unusual = (value for value in settings if value not in _USUAL)
     parts = (row["study"], row["measure"], row["mode"], *unusual, *(row[name] for name in columns))
     return [str(part) for part in parts if part is not None]
+
+
+def lean_of_mean(row: Mapping[str, Any]) -> str:
+    """Say of a mean whether it leans, in these prompts and in others; of a control, its verdict."""
+    if row["control"]:
+        return row["verdict"] or "no verdict"
+    verdicts = row["verdict_bounded"], row["verdict"], row["conditional_on"]
+    return lean_text(*verdicts, directed=MEASURES[row["measure"]].directed)

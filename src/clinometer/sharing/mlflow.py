@@ -20,7 +20,7 @@ import polars as pl
 
 from clinometer.errors import ClinometerError, InputError
 from clinometer.results.records import text_hash
-from clinometer.sharing.means import means_by_model, name_parts, read_shareable
+from clinometer.sharing.means import lean_of_mean, means_by_model, name_parts, read_shareable
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -32,6 +32,12 @@ _ARTIFACTS = ("report.html", "plan.json", "estimates.parquet")
 
 #: Tag of a run: which tables of which model it is about.
 _IDENTITY_TAG = "clinometer.estimates"
+
+#: Columns of a mean → metrics: its interval in other prompts, and in these.
+_METRICS = {
+    **{name: name for name in ("estimate", "ci_low", "ci_high", "compliance")},
+    **{"ci_low_bounded": "ci_low_in_prompts", "ci_high_bounded": "ci_high_in_prompts"},
+}
 
 #: Characters that names of metrics and tags cannot have in MLflow.
 _FORBIDDEN = re.compile(r"[^\w\-. :/]")
@@ -119,15 +125,16 @@ def _log_run(  # noqa: PLR0913 - what a run is made of
 
 def _metrics(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
     for row in rows.iter_rows(named=True):
-        for column in ("estimate", "ci_low", "ci_high", "compliance"):
+        for column, metric in _METRICS.items():
             if row[column] is not None:
-                yield f"{mean_name(row)}/{column}", row[column]
+                yield f"{mean_name(row)}/{metric}", row[column]
 
 
 def _verdicts(rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
     for row in rows.iter_rows(named=True):
         if row["verdict"] is not None:
             yield f"{mean_name(row)}/verdict", row["verdict"]
+            yield f"{mean_name(row)}/lean", lean_of_mean(row)
 
 
 def mean_name(row: Mapping[str, Any]) -> str:

@@ -14,7 +14,8 @@ from typing import Any
 import polars as pl
 
 from clinometer.directory.results import read_estimates
-from clinometer.results import CONDITIONS, RESPONSES, SCORES
+from clinometer.results import CONDITIONS, RESPONSES, SCORES, join_methods
+from clinometer.results.ranges import IN_PROMPTS
 from clinometer.results.tables import scan_table
 from clinometer.results.verdicts import verdict_kind
 from clinometer.viewing.runs import ListedRun, Stamp, stamps
@@ -50,7 +51,10 @@ _MEAN_OF = [
     *("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring"),
     *("stereotype", "dimension"),
 ]
-_MEAN = (*_MEAN_OF, "estimate", "ci_low", "ci_high", "n_scored", "verdict", "because", "neutral")
+_MEAN = (
+    *(*_MEAN_OF, "estimate", "ci_low", "ci_high", "n_scored", "verdict", "because", "neutral"),
+    *("conditional_on", "ci_low_bounded", "ci_high_bounded", "verdict_bounded"),
+)
 
 #: Orders of the list: name → whether the highest score comes first; None: as asked.
 SORTS = {"": None, "highest": True, "lowest": False}
@@ -213,10 +217,10 @@ def of_tables(run: ListedRun) -> AnswerTables | None:
 def _means(directory: Path, _: tuple[Stamp, ...]) -> pl.DataFrame:
     rows = read_estimates(directory).filter(
         pl.col("factor").is_null() & (pl.col("measure") == pl.col("instrument")),
-        method="clustered",
         level="stereotype",
         family="answers",
     )
+    rows = join_methods(rows, "clustered", IN_PROMPTS)
     return rows.select(_MEAN).unique(_MEAN_OF, keep="first", maintain_order=True)
 
 

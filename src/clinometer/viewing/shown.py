@@ -9,10 +9,11 @@ from typing import Any
 
 from clinometer.report.answers.examples import passages
 from clinometer.report.markdown import as_line, is_markdown
-from clinometer.report.prose import MEANINGS, bracketed, cut, number, verdict, verdict_class
+from clinometer.report.prose import MEANINGS, cut, mean_text, number, verdict, verdict_class
 from clinometer.report.sections import Piece
 from clinometer.results import CONDITIONS
 from clinometer.results.logprobs import as_asked, in_words
+from clinometer.results.ranges import lean_text
 from clinometer.results.verdicts import explained
 from clinometer.viewing.answers import SHOWN
 
@@ -146,10 +147,9 @@ def _mean(row: Mapping[str, Any], *, short: bool = False) -> str:
         return ""
     if short:
         return f"{number(row['estimate'])} {verdict(row['verdict'])}"
-    value = "n/a" if row["estimate"] is None else bracketed(row["estimate"], row["ci_low"],
-                                                            row["ci_high"])  # fmt: skip
     scored = f", of {row['n_scored']:,} answers" if row["n_scored"] else ""
-    return f"{value} ({row['stereotype']}{scored}): {verdict(row['verdict'])}"
+    lean = lean_text(row["verdict_bounded"], row["verdict"], row["conditional_on"])
+    return f"{mean_text(row)} ({row['stereotype']}{scored}): {lean}"
 
 
 def texts(answer: Mapping[str, Any], scores: Sequence[Mapping[str, Any]]) -> list[Text]:

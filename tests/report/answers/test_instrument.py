@@ -28,13 +28,13 @@ def test_the_brief_names_means_that_random_splits_reach():
     ]
     text = answer(PlanFacts(), MEASURE, lean("", "consistent", 0.004), rows)
     assert (
-        "Consistent and reversed means beside those of random splits of their group words: 1 "
+        "Means that lean beside those of random splits of their group words: 1 "
         "beyond them (p (placebo) at most .05); 2 no larger (age, art); 2 not tested (group "
         "words too few to split, or not all known)."
     ) in text
-    assert "random splits of the group words −0.20 to 0.20, p .004)" in text
+    assert "Random splits of the group words: −0.20 to 0.20, p .004." in text
     unplaced = answer(PlanFacts(), MEASURE, lean("", "consistent", None), rows[4:5])
-    assert "random splits" not in unplaced
+    assert "andom splits" not in unplaced
 
 
 def test_the_brief_counts_means_by_their_side_of_neutral():
@@ -42,13 +42,13 @@ def test_the_brief_counts_means_by_their_side_of_neutral():
     rows = [lean("", code, None, None) for code in codes]
     plan = PlanFacts(margin=0.1)
     assert answer(plan, MEASURE, None, rows) == (
-        "In 2 of 5 stereotypes the mean is significantly stereotype-consistent (all tested "
-        "together). (1 of them by less than the margin of ±0.1.) The others: 1 reversed, 1 near "
-        "neutral (within ±0.1), 1 without a verdict."
+        "In other prompts 2 of 5 stereotypes lean as the stereotype says. (1 of them by less than "
+        "the margin of ±0.1.) The others: 1 leans against the stereotype, 1 without a lean found "
+        "(within ±0.1), 1 without a verdict."
     )
     undirected = answer(plan, replace(MEASURE, directed=False), None, rows)
-    assert "the mean is significantly above neutral (all" in undirected
-    assert "The others: 1 below neutral, 1 near" in undirected
+    assert "2 of 5 stereotypes lie above neutral" in undirected
+    assert "The others: 1 lies below neutral, 1 without" in undirected
 
 
 def test_tables_of_a_measure_without_a_direction_name_the_side_of_neutral(make_results, page_of):
@@ -57,8 +57,8 @@ def test_tables_of_a_measure_without_a_direction_name_the_side_of_neutral(make_r
     rows = [{**row, "directed": False} for row in plan["instruments"]]
     write_plan(directory / "plan.json", {**plan, "instruments": rows})
     page = page_of(directory)
-    assert re.search("<td[^>]*>▲ above neutral", page) and re.search("<dt[^>]*>▲ above", page)
-    assert "▲ consistent" not in page and "▲ leans" not in page
+    assert re.search("<td[^>]*>▲ lies above", page) and re.search("<dt[^>]*>▲ lies", page)
+    assert "▲ leans" not in page
 
 
 def test_means_stand_beside_random_splits(make_results, page_of):

@@ -33,7 +33,7 @@ def change(directory, **columns):
 def test_it_follows_from_the_trials_and_errors_of_the_run(directory):
     trials, over_all, single = numbers(directory)
     means = pl.read_parquet(directory / "estimates.parquet").filter(
-        pl.col("factor").is_null(), level="model", method="clustered", target="these"
+        pl.col("factor").is_null(), level="model", method="clustered"
     )
     assert trials == means["n"].sum() and 0 < over_all < single <= 1
     # Half of t is twice the error.

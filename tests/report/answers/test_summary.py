@@ -49,11 +49,14 @@ def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, foun
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        ("consistent", "(neutral is 0), leans as the stereotype says. Of"),
+        (
+            "consistent",
+            "(neutral is 0): leans as the stereotype says in these prompts, and in others",
+        ),
         ("consistent, scored answers only", "in the scored answers, which those without a score"),
-        ("reversed, within margin", "leans against the stereotype, by less than the margin"),
-        ("inconclusive", "leaves open whether it leans"),
-        ("no verdict: compliance", "has no verdict: too few responses could be scored"),
+        ("reversed, within margin", "leans against the stereotype (by less than the margin)"),
+        ("inconclusive", "unclear in these prompts, and in others"),
+        ("no verdict: compliance", "no verdict: too few responses could be scored"),
     ],
 )
 def test_one_sentence_says_of_the_mean_whether_it_leans(make_results, verdict, said):
@@ -72,9 +75,9 @@ def test_of_several_models_it_says_how_many_means_lean_and_what_the_ends_do(five
     whole = estimates(five_results, level="model", measure="word_association", study="mist2025")
     count = whole.filter(pl.col("verdict").str.starts_with("reversed")).height
     assert f"of {whole.height} means over all, " in sentence
-    assert count and f"{count} leaning against it" in sentence
+    assert count and f"{count} lean against the stereotype" in sentence
     ends = whole["estimate"].min(), whole["estimate"].max()
-    assert all(f"{end:.2f}, which ".replace("-", "−") in sentence for end in ends)
+    assert all(f"{end:.2f} (".replace("-", "−") in sentence for end in ends)
 
 
 def test_a_terminal_gets_a_line_for_each_question(found):

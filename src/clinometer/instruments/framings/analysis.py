@@ -78,7 +78,7 @@ _OWN = {
         source_share_low="low end of the 95% interval of `source_share`",
         source_share_high="high end of this interval",
         framing_sd="standard deviation of the means of framings, the noise taken off",
-        side_share="share of framings like these whose mean is on the side of the mean over all, "
+        side_share="share of framings of this kind whose mean is on the side of the mean over all, "
         "if they are normally distributed",
         side_share_low="low end of the 95% interval of `side_share`",
         side_share_high="high end of this interval",

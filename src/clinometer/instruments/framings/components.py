@@ -471,7 +471,7 @@ class Holding(NamedTuple):
 
     mean: float
     low: float
-    """Ends of the interval of the mean over framings like these."""
+    """Ends of the interval of the mean over framings of this kind."""
     high: float
     spread: float
     """Standard deviation of framings, the noise taken off."""
@@ -480,7 +480,7 @@ class Holding(NamedTuple):
     """Framings whose own interval lies above 0."""
     n_negative: int
     share: float
-    """Of framings like these that are on the side of the mean, were they normal."""
+    """Of framings of this kind that are on the side of the mean, were they normal."""
     share_low: float
     share_high: float
     new_low: float

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from clinometer.report.drawing.figures import Figure
-from clinometer.report.prose import bracketed
 from clinometer.report.sections import Answered, Quote, Summary
 from clinometer.report.tables import ReportTable
 from clinometer.results import CONDITIONS
@@ -35,11 +34,14 @@ class Lean:
     about: Mapping[str, str | None]  # model, study, mode and so on
     instrument: str  # its name
     stereotype: str  # its label
-    verdict: str
+    verdict: str  # in other prompts
     mean: float
-    low: float | None
+    low: float | None  # of the interval in other prompts
     high: float | None
-    lean: str  # whether it leans, in words
+    low_in_prompts: float | None
+    high_in_prompts: float | None
+    lean: str  # whether it leans in these prompts and in others, in words
+    shown: str  # the mean with its intervals
     strength: float  # share of the way from neutral to the end of the scale; positive: consistent
     of: str = ""  # model and mode, where there are several
     prompt: str = ""
@@ -47,16 +49,15 @@ class Lean:
 
     @property
     def differs(self) -> bool:
-        """Whether the mean differs from neutral."""
+        """Whether the mean differs from neutral in other prompts: what is told of the model."""
         return self.verdict in ("consistent", "reversed")
 
     def __str__(self) -> str:
         """Say what leans, and how much."""
-        value = bracketed(self.mean, self.low, self.high)
         dimension = self.about["dimension"] or ""
         parts = (self.instrument, "" if dimension in self.of else dimension, self.of)
         where = ", ".join(filter(None, parts))
-        return f"{self.stereotype} ({where}): {value}, {self.lean}"
+        return f"{self.stereotype} ({where}): {self.shown}: {self.lean}"
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,13 @@ from clinometer.report.prose import WORST, endings, interval, number, p_value, s
 from clinometer.report.sections import Section
 from clinometer.report.tables import (
     FROM,
+    LEAN,
     NOTE,
-    VERDICT,
     ReportTable,
     TableColumn,
     alike,
     count,
+    mean_columns,
     render_table,
 )
 from clinometer.results import Measure
@@ -135,8 +136,9 @@ def _interval_figure(
     several = len({row["who"] for row in rows}) > 1
     blocked = [{**row, "block": row["who"]} for row in rows] if several else list(rows)
     caption = (
-        f"The same means with their {plan.interval}s, a column per dimension.{mode_note} "
-        f"Dot: mean; thick line: interval; thin line: {WORST}; dotted line: neutral. "
+        f"The same means with their {plan.interval}s, a column per dimension.{mode_note} Dot: "
+        f"mean; thick line: in these prompts; thin line: in other prompts; grey line: {WORST}; "
+        "dotted line: neutral. "
         f"{scale(measure)}"
     )
     drawing = forest(blocked, Axis.of(measure, plan.margin))
@@ -165,18 +167,18 @@ def _mean_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     deviation = pl.when(pl.col("n_scored") == 1).then(0.0).otherwise(deviation)
     caption = (
         "Means per dimension, with the standard deviation and the t test of Li et al. (2025, "
-        "Table 1), which treat all answers as independent (naive), and the interval "
-        "and p."
+        "Table 1), which treat all answers as independent (naive), and the intervals and p of "
+        "other prompts."
     )
     columns = [
         TableColumn("Dimension", lambda r: r["dimension_label"], "head"),
         *FROM,
-        VERDICT,
+        LEAN,
         TableColumn("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
         *alike(partial(number, digits=3), {"Mean": "estimate", "SD (population)": "sd"}),
         TableColumn("t (naive)", lambda r: number(r["statistic_published"])),
         TableColumn("p (naive)", lambda r: p_value(r["p_published"])),
-        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
+        *mean_columns(plan.interval)[1:],
         TableColumn("p", lambda r: p_value(r["p"])),
     ]
     return render_table(frame.with_columns(sd=deviation), caption, columns)

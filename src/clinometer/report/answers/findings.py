@@ -14,11 +14,13 @@ from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     ALPHA,
     OF_SCORES,
+    capital,
     counted,
     interval,
+    lean_verb,
+    mean_leans,
     number,
     percent,
-    restriction_note,
     splits_text,
     verdict,
     verdict_kind,
@@ -133,10 +135,13 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
     rows = [row for results in instruments for row in _summaries(results)]
     if not rows or not (instruments[1:] or len(rows) > MOST_ANSWERS):
         return None
-    caption = "Number of stereotypes with each verdict, and the mean over all of them."
+    caption = (
+        "Number of stereotypes with each verdict in other prompts, and the mean over all of them."
+    )
     if not instruments[1:]:
         caption += f" {instruments[0].scale}"
-    no_mean = dict.fromkeys(("estimate", "ci_low", "ci_high", "compliance"))
+    columns_of_mean = ("estimate", "ci_low", "ci_high", "ci_low_bounded", "ci_high_bounded")
+    no_mean = dict.fromkeys((*columns_of_mean, "compliance"))
     # The summary comes last: its mode and model stand, not those of the mean.
     wide = [{**(row["mean"] or no_mean), **row} for row in rows]
 
@@ -208,40 +213,32 @@ def answer(
     """
     text = _consistent_text(plan, measure, rows) + _splits_sentence(rows)
     if mean and mean["estimate"] is not None:
-        splits = f"; random splits of the group words {splits_text(mean)}"
+        splits = f" Random splits of the group words: {splits_text(mean)}."
         text += (
-            f" The mean over all stereotypes {mean['lean']}: "
-            f"{number(mean['estimate'])} "
-            f"({plan.interval} {interval(mean['ci_low'], mean['ci_high'])}"
-            f"{splits if mean['p_placebo'] is not None else ''}) on a scale from "
-            f"{number(measure.low, 0)} to {number(measure.high, 0)} where "
-            f"{measure.neutral:g} is neutral. "
+            f" {capital(mean_leans(mean, measure))}; the scale is from {number(measure.low, 0)} to "
+            f"{number(measure.high, 0)}.{splits if mean['p_placebo'] is not None else ''} "
             f"{percent(mean['compliance'])} of the answers could be scored."
         )
     return text
 
 
 def _consistent_text(plan: PlanFacts, measure: Measure, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Say how many means are stereotype-consistent, and what the others are."""
+    """Say how many means are stereotype-consistent in other prompts, and what the others are."""
     counts = Counter(verdict_kind(row["verdict"]) for row in rows)
     margin = plan.margin
     slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
-    near = f"near neutral (within ±{margin:g})" if margin else "near neutral"
+    near = f"without a lean found (within ±{margin:g})" if margin else "without a lean found"
     with_verdict = ("consistent", "reversed", "equivalent", "inconclusive")
     rest = [
-        (counts["reversed"], "reversed" if measure.directed else "below neutral"),
+        (counts["reversed"], lean_verb("reversed", measure, several=counts["reversed"] > 1)),
         (counts["equivalent"], near),
-        (counts["inconclusive"], "inconclusive"),
+        (counts["inconclusive"], "unclear"),
         (len(rows) - sum(counts[kind] for kind in with_verdict), "without a verdict"),
     ]
     rest_text = ", ".join(f"{count} {label}" for count, label in rest if count)
-    consistent = (r["verdict"] for r in rows if verdict_kind(r["verdict"]) == "consistent")
-    text = (
-        f"In {counts['consistent']} of {counted(len(rows), 'stereotype')} the mean is "
-        f"significantly {'stereotype-consistent' if measure.directed else 'above neutral'} (all "
-        "tested together)"
-        f"{restriction_note(consistent)}."
-    )
+    total = counted(len(rows), "stereotype")
+    lean = lean_verb("consistent", measure, several=counts["consistent"] != 1)
+    text = f"In other prompts {counts['consistent']} of {total} {lean}."
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
     return text + (f" The others: {rest_text}." if rest_text else "")
@@ -262,7 +259,4 @@ def _splits_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
     text = "; ".join(f"{count} {outcome}" for count, outcome in parts if count)
     if not text:
         return ""
-    return (
-        " Consistent and reversed means beside those of random splits of their group words: "
-        f"{text}."
-    )
+    return f" Means that lean beside those of random splits of their group words: {text}."

@@ -24,6 +24,7 @@ from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     WORST,
+    capital,
     category_title,
     interval,
     number,
@@ -34,7 +35,7 @@ from clinometer.report.prose import (
 from clinometer.report.sections import Section
 from clinometer.report.tables import (
     FROM,
-    VERDICT,
+    LEAN,
     ReportTable,
     TableColumn,
     alike,
@@ -42,6 +43,7 @@ from clinometer.report.tables import (
     render_table,
 )
 from clinometer.results import CONDITIONS
+from clinometer.results.ranges import RANGES
 from clinometer.statistics.splits import FEWEST_SPLITS
 
 __all__ = ["instrument_sections"]
@@ -53,6 +55,8 @@ _CONTROLS = {
     "negative": "{study} holds no association: a mean beyond the margin is an error of the "
     "instrument.",
 }
+#: What the lines of a figure of means are.
+_LINES = "Dot: mean; thick line: {} in these prompts; thin line: in other prompts"
 #: Summary of notes that unfold.
 HOW_TO_READ = "How to read this"
 
@@ -113,8 +117,8 @@ def _verdict_section(results: InstrumentResults) -> Section:
         tables.append(("Controls", _estimate_table(results.controls, plan, caption)))
     marks, grey = _with_splits(pooled, plan)
     caption = (
-        f"Mean score per category and over all, with {plan.interval}, of all of them at once"
-        f"{grey}. {results.scale}"
+        f"Mean score per category and over all. {_LINES.format(plan.interval)}{grey}. "
+        f"{results.scale}"
     )
     draw = partial(forest, axis=Axis.of(results.measure, plan.margin))
     return Section(
@@ -133,10 +137,10 @@ def _category_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     columns = [
         TableColumn("Category", lambda r: category_title(r["category"] or "All"), "head"),
         *FROM,
-        VERDICT,
+        LEAN,
         *mean_columns(plan.interval),
         TableColumn(
-            "Stereotypes like these",
+            capital(RANGES["stereotypes"]),
             lambda r: interval(r["ci_low_generalised"], r["ci_high_generalised"]),
         ),
         *([_SPLITS] if frame["p_placebo"].count() else []),
@@ -150,7 +154,7 @@ def _category_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
 def _estimate_section(results: InstrumentResults) -> Section:
     """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
     estimates, plan = results.by_stereotype, results.plan
-    caption = "Estimates per stereotype, with other wordings, group words, draws and answers."
+    caption = "Estimates per stereotype; df and p are of other prompts."
     return Section(
         key="tables",
         title="All estimates",
@@ -167,10 +171,10 @@ def _estimate_table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> Repor
     columns = [
         TableColumn("Stereotype", lambda r: r["about"], "head"),
         *FROM,
-        VERDICT,
+        LEAN,
         *mean_columns(plan.interval),
         TableColumn("df", lambda r: number(r["df"], 1)),
-        *alike(p_value, {"p": "p", "p (Bonferroni)": "p_bonferroni"}),
+        *alike(p_value, {"p": "p", "p (BH)": "p_bh"}),
         TableColumn("d", lambda r: number(r["effect_size"])),
         *([_SPLITS] if frame["p_placebo"].count() else []),
         _WORST,
@@ -181,7 +185,7 @@ def _estimate_table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> Repor
 
 
 def _naive_table(frame: pl.DataFrame) -> ReportTable:
-    """Set the papers' t test beside the clustered one."""
+    """Set the papers' t test beside that of other prompts."""
     columns = [
         TableColumn("Stereotype", lambda r: r["about"], "head"),
         *FROM,
@@ -210,8 +214,8 @@ def _stereotype_section(results: InstrumentResults) -> Section:
         "fewest_splits": FEWEST_SPLITS,
     }
     caption = (
-        f"Mean score per stereotype. Dot: mean; thick line: {plan.interval}, of all stereotypes at "
-        f"once; thin line: {WORST}{grey}; dotted line: neutral{shaded}. {results.scale}"
+        f"Mean score per stereotype. {_LINES.format(plan.interval)}; grey line: {WORST}{grey}; "
+        f"dotted line: neutral{shaded}. {results.scale}"
     )
     return Section(
         key="stereotypes",

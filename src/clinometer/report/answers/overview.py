@@ -21,8 +21,8 @@ __all__ = ["in_lines", "overview", "overview_figure"]
 _MARKS = {
     "consistent": "▲ leans",
     "reversed": "▼ against",
-    "equivalent": "■ near neutral",
-    "inconclusive": "○ open",
+    "equivalent": "■ no lean found",
+    "inconclusive": "○ unclear",
     "no verdict": "– no verdict",
 }
 
@@ -38,7 +38,8 @@ _CONTROLS = {
 }
 
 _CAPTION = (
-    "Means by category. ▲ {}; ■ near neutral; ○ open: too few answers to tell which. Neutral: {}."
+    "Means by category, in other prompts. ▲ {}; ■ no lean found; ○ unclear: too few answers to "
+    "tell. Neutral: {}."
 )
 
 _CONTROLS_ROW, _INVALID = "Controls", "✗ not valid"
@@ -194,8 +195,9 @@ def overview_figure(instruments: Mapping[str, InstrumentResults]) -> Figure | No
     summary = "; ".join(f"{row['block']}, {row['label']}: {row['shown']}" for row in rows)
     return Figure(
         "summary",
-        "Means with intervals, as shares of the way from neutral to the end of the scale. Those of "
-        "all stereotypes, categories and the mean of an instrument hold at once.",
+        "Means as shares of the way from neutral to the end of the scale. Thick line: interval in "
+        "these prompts; thin line: in other prompts. Of what is told, at most 5% is expected to be "
+        "wrong.",
         summary,
         forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=labels, width=_WIDTH - labels),
     )
@@ -220,8 +222,8 @@ def _run_labels(results: InstrumentResults) -> Iterator[tuple[Row, str]]:
 
 def _mark(row: Row, label: str, name: str) -> Row:
     """Return what a chart needs of a mean, on the scale that all instruments share."""
-    shares = {"estimate": "share", "ci_low": "share_low", "ci_high": "share_high"}
-    on_scale = {end: row[share] for end, share in shares.items()}
+    ends = ("low", "high", "low_bounded", "high_bounded")
+    on_scale = {"estimate": row["share"], **{f"ci_{end}": row[f"share_{end}"] for end in ends}}
     # The worst case is left out: it is not expressed as a share.
     mark = mark_row({**row, **on_scale, "bound_low": None, "bound_high": None}, "all")
     return {**mark, "label": cut(label, _MARK_LABEL), "block": capital(name)}

@@ -187,7 +187,14 @@ def _thresholds(plan: PlanFacts) -> tuple[str, ...]:
 def _verdicts(answers: AnswerResults) -> tuple[Term, ...]:
     """Explain the verdicts of this report, in the order of their meaning."""
     order = list(SIGNS)
-    verdicts = answers.estimates.select("verdict", "directed").drop_nulls("verdict").unique().rows()
+    columns_by_range = ("verdict", "verdict_bounded")
+    verdicts = (
+        pl.concat([answers.estimates.select("directed", verdict=name) for name in columns_by_range])
+        .drop_nulls("verdict")
+        .unique()
+        .select("verdict", "directed")
+        .rows()
+    )
     terms = {}
     for code, directed in sorted(
         verdicts, key=lambda row: (rank(verdict_kind(row[0]), order), row)
@@ -208,7 +215,6 @@ def _limits(answers: AnswerResults) -> Paragraphs:
         "has_dimensions": bool(answers.dimensions),
         "is_explicit": any(results.is_explicit for results in answers.instruments),
         "decides": any(measure.asks == DECISIONS for measure in measures),
-        "has_usual_variances": _has_usual_variances(answers.estimates),
         "conditional": _conditional(answers.estimates, answers.plan),
     }
     return Paragraphs("limits", values)
@@ -219,11 +225,6 @@ def _languages(plan: PlanFacts) -> str:
     codes = dict.fromkeys(source.language for source in plan.sources if source.language)
     names = ["English" if code == "en" else f"the language “{code}”" for code in codes]
     return " and ".join(names) or "the language of their study"
-
-
-def _has_usual_variances(estimates: pl.DataFrame) -> bool:
-    """Tell whether intervals rest on variances as they usually are: with few stereotypes."""
-    return bool(estimates["conditional_on"].str.contains("usual variances").any())
 
 
 def _conditional(estimates: pl.DataFrame, plan: PlanFacts) -> list[tuple[str, list[str]]]:

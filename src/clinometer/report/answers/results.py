@@ -11,8 +11,9 @@ import polars as pl
 from clinometer.report.answers.validity import Run, Validity, judge_runs
 from clinometer.report.frames import mode_name, rank
 from clinometer.report.plan import InstrumentFacts, PlanFacts
-from clinometer.report.prose import leaning, name_in_text, scale, short_names, with_numbers
+from clinometer.report.prose import name_in_text, scale, short_names, with_numbers
 from clinometer.results import DECISIONS, LEVELS, Measure
+from clinometer.results.ranges import lean_text
 
 __all__ = ["AnswerResults", "InstrumentResults", "split", "trials_text", "who"]
 
@@ -172,14 +173,19 @@ def _narrow(
 def _leans(means: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     """Add what a reader makes of each mean, and where it lies on the scale of all instruments.
 
-    ``shown`` and ``interval``, as text; ``lean``, whether it leans, in words; ``share, share_low,
-    share_high``, of the mean and its interval: shares of the way from neutral (0) to the end of the
-    scale (1).
+    ``shown`` and ``interval``, as text; ``lean``, whether it leans in these prompts and in others,
+    in words; ``share, share_low, share_high``, of the mean and its interval, and those of its
+    interval in these prompts: shares of the way from neutral (0) to the end of the scale (1).
     """
     half = (measure.high - measure.low) / 2.0
     middle = measure.low + half if measure.neutral is None else measure.neutral
-    ends = {"share": "estimate", "share_low": "ci_low", "share_high": "ci_high"}
-    leans = [leaning(code, measure) for code in means["verdict"]]
+    ends = {
+        "share": "estimate",
+        **{"share_low": "ci_low", "share_high": "ci_high"},
+        **{"share_low_bounded": "ci_low_bounded", "share_high_bounded": "ci_high_bounded"},
+    }
+    verdicts = means.select("verdict_bounded", "verdict", "conditional_on").rows()
+    leans = [lean_text(*row, directed=measure.directed) for row in verdicts]
     return with_numbers(means).with_columns(
         pl.Series("lean", leans, dtype=pl.String),
         **{name: (pl.col(end) - middle) / half for name, end in ends.items()},

@@ -114,8 +114,8 @@ def _figure(panels: Sequence[Panel], mode: str, name: str, interval_title: str) 
     scales = " ".join(f"{panel.axis.title}: {panel.scale}" for panel in panels)
     caption = (
         f"Means against model size, billions of parameters on a logarithmic axis; mode {mode}. "
-        f"Dot: mean over stereotypes; line: clustered {interval_title}; dotted line: neutral. "
-        f"{scales}"
+        f"Dot: mean over stereotypes; line: {interval_title} in other prompts; dotted line: "
+        f"neutral. {scales}"
     )
     summaries = []
     for panel in panels:

@@ -29,11 +29,11 @@ from clinometer.report.prose import (
     counted,
     cut,
     first_few,
-    lean_words,
+    lean_verb,
     lower_first,
     mean_leans,
+    mean_text,
     number,
-    restriction_note,
     verdict_counts,
     verdict_kind,
 )
@@ -49,8 +49,8 @@ __all__ = ["in_brief", "in_lines", "sum_up"]
 SHOWN = 150
 
 _NOT_SHOWN = (
-    "A score describes answers to these prompts: no intent, no decision in use, no other language. "
-    "“Inconclusive” does not mean “unbiased”."
+    "A score describes answers: no intent, no decision in use, no other language. “Unclear” does "
+    "not mean “unbiased”. A lean in these prompts alone is no lean of the model."
 )
 
 
@@ -141,6 +141,9 @@ def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
                 mean=row["estimate"],
                 low=row["ci_low"],
                 high=row["ci_high"],
+                low_in_prompts=row["ci_low_bounded"],
+                high_in_prompts=row["ci_high_bounded"],
+                shown=mean_text(row),
                 strength=row["share"] or 0.0,
                 of=_run_text(results, row),
             )
@@ -177,7 +180,7 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
 def _leans_sentence(
     name: str, results: InstrumentResults, means: Sequence[Lean], *, failed: bool
 ) -> str:
-    """Say of one instrument which stereotypes lean, and by how much all do."""
+    """Say of one instrument which stereotypes lean in other prompts, and by how much all do."""
     keys = {"study": results.study, "instrument": results.instrument}
     of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
     if not of_instrument:
@@ -193,7 +196,8 @@ def _leans_sentence(
     validity = f" (not valid {where})" if failed else ""
     effect = lower_first(largest_effect(results))
     overall = "; ".join(filter(None, (_overall(results), effect)))
-    sentences = filter(None, (overall, f"Of {total}, {leans or 'none is shown to lean'}"))
+    counts = f"In other prompts, of {total}, {leans or 'none is shown to lean'}"
+    sentences = filter(None, (overall, counts))
     return f"{capital(name)}{validity}: {'. '.join(sentences)}."
 
 
@@ -203,9 +207,8 @@ def _count_leans(means: Sequence[Lean], verdict: str, measure: Measure) -> str:
     if not leans:
         return ""
     names = list(dict.fromkeys(lean.stereotype for lean in leans))
-    restriction = restriction_note(lean.lean for lean in leans)
-    text = lean_words(verdict, measure, several=len(leans) > 1)
-    return f"{len(leans)} {text}{restriction} ({first_few(names, NAMED)})"
+    text = lean_verb(verdict, measure, several=len(leans) > 1)
+    return f"{len(leans)} {text} ({first_few(names, NAMED)})"
 
 
 def _overall(results: InstrumentResults) -> str:
@@ -226,7 +229,7 @@ def _overall(results: InstrumentResults) -> str:
 
 def _run_mean_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
     """State a mean over all stereotypes, and of which model and mode it is."""
-    return f"{row['shown']}, which {row['lean']} ({_run_text(results, row)})"
+    return f"{row['shown']} ({_run_text(results, row)}: {row['lean']})"
 
 
 def _looks(plan: PlanFacts) -> str:
@@ -255,14 +258,17 @@ def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
         half = median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list())
         kinds = [verdict_kind(code) for code in results.by_stereotype["verdict"]]
         untold = kinds.count("inconclusive") + kinds.count("no verdict")
-        widths.append(f"±{number(half)} ({name}; {untold} of {len(kinds)} open)")
+        widths.append(f"±{number(half)} ({name}; {untold} of {len(kinds)} unclear)")
     if not widths:
         return "No intervals could be computed"
-    text = f"Single stereotypes are known to about {', '.join(widths)}; smaller leans do not show"
+    text = (
+        f"In other prompts single stereotypes are known to about {', '.join(widths)}; smaller "
+        "leans do not show. Of the leans that are told, at most 5% are expected to be wrong"
+    )
     if not withheld:
         return text
     return (
-        f"{text}. No mean of {', '.join(withheld)} is called near neutral, as the positive "
+        f"{text}. No mean of {', '.join(withheld)} is said to have no lean, as the positive "
         "control does not lie beyond the margin"
     )
 

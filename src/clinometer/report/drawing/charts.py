@@ -44,6 +44,7 @@ TIPS = (
     ("Model", "model"),
     ("Mode", "mode"),
     ("Mean", "shown"),
+    ("Interval in these prompts", "interval_in_prompts"),
     ("Interval", "interval"),
     ("Worst case", "bounds"),
     ("Random splits", "placebo"),
@@ -80,7 +81,9 @@ def measured(row: Mapping[str, Any], digits: int = 2) -> Row:
     """
     value, low, high = (row.get(name) for name in ("estimate", "ci_low", "ci_high"))
     low, high = (None, None) if None in (value, low, high) else (low, high)
-    adjusted = next((row[c] for c in ("p_bonferroni", "p_holm") if row.get(c) is not None), None)
+    adjusted = next(
+        (row[c] for c in ("p_bonferroni", "p_holm", "p_bh") if row.get(c) is not None), None
+    )
     return {
         "mean": value,
         "low": low,

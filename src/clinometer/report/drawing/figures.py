@@ -123,6 +123,7 @@ def mark_row(row: Mapping[str, Any], panel: str | None) -> Row:
     `panel`: the column it is drawn in.
     """
     key = row["stereotype"]
+    in_prompts = row.get("ci_low_bounded"), row.get("ci_high_bounded")
     category = category_title(row["category"]) if row["category"] else "All"
     low, high = row.get("bound_low"), row.get("bound_high")
     placebo_low, placebo_high = row.get("placebo_low"), row.get("placebo_high")
@@ -136,6 +137,9 @@ def mark_row(row: Mapping[str, Any], panel: str | None) -> Row:
         "model": row["model"],
         "mode": row["mode"],
         "variation": row.get("variation"),
+        "inner_low": in_prompts[0],
+        "inner_high": in_prompts[1],
+        "interval_in_prompts": interval(*in_prompts),
         "bound_low": low,
         "bound_high": high,
         "bounds": interval(low, high),

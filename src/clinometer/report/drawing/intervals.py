@@ -50,9 +50,10 @@ def forest(
 
     `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
         ``bound_low, bound_high``, ``placebo_low, placebo_high`` and the texts of the tooltip.
-        An interval of the row alone, ``alone_low, alone_high``, is drawn over that of all.
-    Result: grey bars: placebos; thin grey lines: worst-case bounds; thick lines: intervals, thicker
-        where they are of the row alone; dots: means.
+        A narrower interval, ``inner_low, inner_high`` (of these prompts, or of the row alone), is
+        drawn thick over the other.
+    Result: grey bars: placebos; thin grey lines: worst-case bounds; lines: intervals; thick lines:
+        narrower ones; dots: means.
     """
     labels = labels_width(rows, labels)
     categories = list(dict.fromkeys(row["category"] for row in rows))
@@ -69,10 +70,10 @@ def forest(
             ),
             mean.encode(x=across("mean", axis), color=color, shape=shape),
         ]
-        if any(row.get("alone_low") is not None for row in part):
-            alone = chart.mark_rule(strokeWidth=8, opacity=0.4)
+        if any(row.get("inner_low") is not None for row in part):
+            inner = chart.mark_rule(strokeWidth=8, opacity=0.4)
             marks.insert(
-                0, alone.encode(x=across("alone_low", axis), x2=alt.X2("alone_high"), color=color)
+                0, inner.encode(x=across("inner_low", axis), x2=alt.X2("inner_high"), color=color)
             )
         if any(row.get("bound_low") is not None for row in part):
             worst = chart.mark_rule(color="var(--soft)", strokeWidth=1)
