@@ -32,8 +32,8 @@ _MARKS = "all marks of a test"
 _HOLDS = (
     "A framing is clear where its answers tell on which side of 0 its mean is, with at most 5% "
     "false among the clear ones (Benjamini and Hochberg); few answers make few framings clear. How "
-    "many framings of this kind are on the side of the mean does not depend on that: it follows from "
-    "their spread, the noise taken off, if their means are normally distributed. A new framing "
+    "many framings of this kind are on the side of the mean does not depend on that: it follows "
+    "from their spread, the noise taken off, if their means are normally distributed. A new framing "
     "combines levels of this kind in another way; other forms, other marks and other languages are "
     "not known. Words are those asked.",
 )
