@@ -92,9 +92,8 @@ class Design:
         weights = self.weights * units
         weights = weights / weights.sum()
         shares = [self.level_weights(place, weights) for place in range(len(self.members))]
-        used = self.used
-        squares = [float((of_level**2).sum()) for of_level in shares]
-        return np.array([*squares, float(weights @ weights)]) * used
+        squares = [float((of_levels**2).sum()) for of_levels in shares]
+        return np.array([*squares, float(weights @ weights)]) * self.used
 
     @cached_property
     def used(self) -> NDArray[np.bool_]:
@@ -104,7 +103,8 @@ class Design:
     def level_weights(self, place: int, values: Array) -> Array:
         """Add up values of units by the levels of the factor at a place, (levels,)."""
         member = self.members[place]
-        return np.bincount(member[member >= 0], values[member >= 0], len(self.levels[place]))
+        counted = np.bincount(member[member >= 0], values[member >= 0], len(self.levels[place]))
+        return counted.astype(np.float64)
 
 
 def design(codes: Sequence[Codes], weights: Array) -> Design:
@@ -208,4 +208,4 @@ def _basis(products: Array, place: slice, fitted: Array) -> Array:
     directions = vectors[:, told] / np.sqrt(values[told])
     basis = -fitted @ (before @ directions)
     basis[place] += directions
-    return basis
+    return np.asarray(basis)
