@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import polars as pl
 import pytest
 import scipy.stats
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.designs import Design, design
-from clinometer.statistics.shared import GroupErrors, group_errors, shared_factors, tempering_of
-from clinometer.statistics.variances import Squares, prior_of, variances
+from clinometer.statistics.designs import design
+from clinometer.statistics.means import Ranges, differences, means
+from clinometer.statistics.shared import shared_factors
+from clinometer.statistics.summaries import NEVER_POOLED
 
-WORDINGS, DRAWS = np.mgrid[:12, :6]
+#: Ends that no score of these tests comes near.
+WIDE = (-9.0, 9.0)
 
-
-def planned(first: int = 1) -> Design:
-    """Return a design of twelve wordings, numbered from the first, and one pair of words."""
-    single, none = np.ones(WORDINGS.size, int), np.full(WORDINGS.size, -1)
-    wording = WORDINGS.ravel() + first
-    return design([wording, single, single, wording, none], np.ones(WORDINGS.size))
+WORDING, DRAW = (axis.ravel() for axis in np.mgrid[:12, :6])
 
 
-def scores(effects: Array, seed: int) -> Array:
-    """Return scores of wordings with these effects, with responses of sd .3."""
-    return effects[WORDINGS.ravel()] + np.random.default_rng(seed).normal(0, 0.3, WORDINGS.size)
+def units_of(effects: Sequence[Array], first: Sequence[int] | None = None) -> pl.DataFrame:
+    """Return units of stereotypes whose wordings have these effects, with responses of sd .3.
+
+    `first`: the number of the first wording of each.
+    """
+    rng, kept = np.random.default_rng(2), dict.fromkeys(NEVER_POOLED, "x") | {"control": None}
+    frames = []
+    for place, of_wordings in enumerate(effects):
+        numbers = WORDING + (first[place] if first else 0)
+        known = {"model": "m", "category": "c", "stereotype": f"s{place}", **kept}
+        words = {"marginalized": "a", "default": "b", "draw": None, "n_scored": 1}
+        values = of_wordings[WORDING] + rng.normal(0, 0.3, WORDING.size)
+        frame = pl.DataFrame({"variation": [f"v{k:03}" for k in numbers], "mean": values})
+        frames.append(frame.with_columns(pl.lit(v).alias(k) for k, v in {**known, **words}.items()))
+    return pl.concat(frames).with_columns(pl.col("control", "draw").cast(pl.String))
 
 
-def errors(designs: list[Design], values: list[Array], *groups: Array) -> GroupErrors:
-    scales = np.ones(len(designs))
-    factors = shared_factors(designs, values, scales)
-    squares = Squares.of_scores(designs, values, scales, np.zeros(len(designs)))
-    made = variances(squares, prior_of("free"), tempering_of(factors))
-    means = np.array([d.weights @ y for d, y in zip(designs, values, strict=True)])
-    return group_errors(designs, made, factors, scales, groups, means)
-
-
-EQUAL = np.full(6, 1 / 6)
+def mean_of(units: pl.DataFrame) -> Ranges:
+    (group,) = means(units, WIDE, levels=["model"]).values()
+    return group
 
 
 def effects_of(alike: bool) -> list[Array]:
@@ -46,36 +51,30 @@ def effects_of(alike: bool) -> list[Array]:
 
 
 def test_a_wording_that_moves_all_stereotypes_moves_their_mean() -> None:
-    found = {}
-    for alike in (True, False):
-        values = [scores(effects, seed) for seed, effects in enumerate(effects_of(alike))]
-        found[alike] = errors([planned()] * 6, values, EQUAL).se[0]
-    independent = (0.25 / 12 / 6 + 0.09 / 72 / 6) ** 0.5
-    assert found[False] == pytest.approx(independent, rel=0.5)
-    assert found[True] > 1.5 * found[False]
+    alike, independent = (mean_of(units_of(effects_of(same))) for same in (True, False))
+    expected = (0.25 / 12 / 6 + 0.09 / 72 / 6) ** 0.5
+    assert independent.other_prompts.se == pytest.approx(expected, rel=0.5)
+    assert alike.other_prompts.se > 1.5 * independent.other_prompts.se
 
 
-def test_wordings_that_no_two_stereotypes_have_are_no_shared_factor() -> None:
-    designs = [planned(1 + 12 * k) for k in range(6)]
-    values = [scores(effects, seed) for seed, effects in enumerate(effects_of(alike=True))]
-    assert shared_factors(designs, values, np.ones(6)) == []
-    assert errors(designs, values, EQUAL).se[0] < errors([planned()] * 6, values, EQUAL).se[0]
+def test_wordings_that_no_two_stereotypes_have_move_them_one_by_one() -> None:
+    effects = effects_of(alike=True)
+    separate = units_of(effects, first=[12 * k for k in range(6)])
+    assert mean_of(separate).other_prompts.se < mean_of(units_of(effects)).other_prompts.se
 
 
 def test_what_two_runs_share_cancels_in_their_difference() -> None:
-    """The same stereotypes in both runs, whose wordings move them alike."""
-    values = [scores(effects, seed) for seed, effects in enumerate(effects_of(alike=True))]
-    signed = np.repeat([1 / 3, -1 / 3], 3)
-    whole, change = errors([planned()] * 6, values, EQUAL, signed).se
-    # If nothing were shared, the difference of two means of three would have twice the error.
-    assert change < 1.5 * whole
+    """If nothing were shared, the difference would have √2 times the error of a mean."""
+    units = units_of(effects_of(alike=True))
+    (change,) = differences(units, units, WIDE, levels=["model"]).values()
+    assert change.other_prompts.se < mean_of(units).other_prompts.se
 
 
 def test_deviations_that_are_alike_tell_as_few_independent_ones_would() -> None:
+    single, none = np.ones(WORDING.size, int), np.full(WORDING.size, -1)
+    made = design([WORDING + 1, single, single, WORDING + 1, none], np.ones(WORDING.size))
     alike, independent = (
-        shared_factors(
-            [planned()] * 6, [scores(e, k) for k, e in enumerate(effects_of(same))], np.ones(6)
-        )[0]
+        shared_factors([made] * 6, [row[WORDING] for row in effects_of(same)], np.ones(6))[0]
         for same in (True, False)
     )
     assert alike.correlation() > 0.9 > 0.4 > independent.correlation()
@@ -83,20 +82,18 @@ def test_deviations_that_are_alike_tell_as_few_independent_ones_would() -> None:
 
 
 def test_a_stereotype_of_one_wording_is_charged_with_what_wordings_do_to_others() -> None:
-    values = [scores(effects, seed) for seed, effects in enumerate(effects_of(alike=False))]
-    single, none = np.ones(WORDINGS.size, int), np.full(WORDINGS.size, -1)
-    lone = design([single, single, single, single, none], np.ones(WORDINGS.size))
-    alone = np.eye(6)[0]
-    both = np.r_[0.5, 0.5, np.zeros(4)]
-    se_alone, se_both = errors([lone, *[planned()] * 5], values, alone, both).se
-    assert se_alone < 0.2  # other wordings are open
-    assert se_both > 0.5 * 0.5 * 0.8  # half of a wording of sd .5
+    """Of three stereotypes one has a single wording, whose effect nothing tells."""
+    units = units_of(effects_of(alike=False)[:3])
+    single = units.with_columns(
+        variation=pl.when(stereotype="s0").then(pl.lit("v000")).otherwise("variation")
+    )
+    charged = 0.5 / 3  # a third of a wording of sd .5
+    assert mean_of(units).other_prompts.se < charged < 1.3 * mean_of(single).other_prompts.se
 
 
 def test_other_stereotypes_add_what_their_means_differ_by() -> None:
-    rng = np.random.default_rng(3)
-    values = [scores(np.full(12, lean), k) for k, lean in enumerate(rng.normal(0, 0.4, 6))]
-    found = errors([planned()] * 6, values, EQUAL)
-    dispersion = np.std([y.mean() for y in values], ddof=1) / 6**0.5
-    assert found.se[0] < 0.5 * dispersion
-    assert found.wider_se[0] == pytest.approx(dispersion, rel=0.25)
+    leans = scipy.stats.zscore(np.random.default_rng(3).normal(size=6), ddof=1) * 0.4
+    found = mean_of(units_of([np.full(12, lean) for lean in leans]))
+    assert found.stereotypes is not None
+    assert found.stereotypes.se == pytest.approx(0.4 / 6**0.5, rel=0.2)
+    assert found.other_prompts.se < 0.5 * found.stereotypes.se

@@ -92,9 +92,8 @@ class Design:
         weights = self.weights * units
         weights = weights / weights.sum()
         shares = [self.level_weights(place, weights) for place in range(len(self.members))]
-        used = self.used
-        squares = [float((of_level**2).sum()) for of_level in shares]
-        return np.array([*squares, float(weights @ weights)]) * used
+        squares = [float((of_levels**2).sum()) for of_levels in shares]
+        return np.array([*squares, float(weights @ weights)]) * self.used
 
     @cached_property
     def used(self) -> NDArray[np.bool_]:
@@ -104,7 +103,8 @@ class Design:
     def level_weights(self, place: int, values: Array) -> Array:
         """Add up values of units by the levels of the factor at a place, (levels,)."""
         member = self.members[place]
-        return np.bincount(member[member >= 0], values[member >= 0], len(self.levels[place]))
+        counted = np.bincount(member[member >= 0], values[member >= 0], len(self.levels[place]))
+        return counted.astype(np.float64)
 
 
 def design(codes: Sequence[Codes], weights: Array) -> Design:
@@ -131,36 +131,55 @@ def _design(codes: Sequence[Codes], weights: Array) -> Design:
     n = len(weights)
     levels = tuple(np.unique(of_factor[of_factor >= 0]) for of_factor in codes)
     members = tuple(
-        np.where(of_factor >= 0, np.searchsorted(known, of_factor), -1)
-        for of_factor, known in zip(codes, levels, strict=True)
+        np.where(of_factor >= 0, np.searchsorted(present, of_factor), -1)
+        for of_factor, present in zip(codes, levels, strict=True)
     )
     products = _products(members, levels)
-    sizes = [len(known) for known in levels]
-    ends = np.cumsum(sizes)
-    places = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
     counts = products.diagonal()
     # Deviations from the mean of all units: the mean is fitted first.
     centred = products - np.outer(counts, counts) / n
-    bases: list[Array] = []
-    fitted = np.zeros((len(counts), 0))
-    for place, size in zip(places, sizes, strict=True):
-        if 1 < size < min(n, MOST_LEVELS):
-            bases.append(_basis(centred, place, fitted))
-        else:
-            bases.append(np.zeros((len(counts), 0)))
-        fitted = np.hstack([fitted, bases[-1]])
-    df = np.array([*(basis.shape[1] for basis in bases), n - 1 - fitted.shape[1]], float)
-    expected = np.zeros((len(df), len(df)))
-    expected[:, -1] = df > 0
-    for place, basis in enumerate(bases):
-        for other, columns in enumerate(places):
-            if df[place] and df[other]:
-                joint = basis.T @ centred[:, columns]
-                expected[place, other] = (joint**2).sum() / df[place]
+    bases = _bases(centred, levels, n)
+    ranks = [basis.shape[1] for basis in bases]
+    df = np.array([*ranks, n - 1 - sum(ranks)], float)
+    expected = _expected_mean_squares(centred, bases, levels, df)
     shares = weights / weights.sum()
-    made = Design(levels, members, shares, df, expected, np.zeros(len(df)), tuple(bases))
+    made = Design(levels, members, shares, df, expected, np.zeros(len(df)), bases)
     made.shares[:] = made.shares_of(np.ones(n, bool))
     return made
+
+
+def _places(levels: Sequence[Codes]) -> list[slice]:
+    """Return the places of the levels of each factor among those of all."""
+    ends = np.cumsum([len(present) for present in levels])
+    starts = [0, *ends[:-1]]
+    return [slice(int(start), int(end)) for start, end in zip(starts, ends, strict=True)]
+
+
+def _bases(centred: Array, levels: Sequence[Codes], n: int) -> tuple[Array, ...]:
+    """Return what each factor tells beyond those before it, see `Design.bases`."""
+    bases: list[Array] = []
+    fitted = np.zeros((len(centred), 0))
+    for place, present in zip(_places(levels), levels, strict=True):
+        if 1 < len(present) < min(n, MOST_LEVELS):
+            bases.append(_basis(centred, place, fitted))
+        else:
+            bases.append(np.zeros((len(centred), 0)))
+        fitted = np.hstack([fitted, bases[-1]])
+    return tuple(bases)
+
+
+def _expected_mean_squares(
+    centred: Array, bases: Sequence[Array], levels: Sequence[Codes], df: Array
+) -> Array:
+    """Return the expectations of mean squares by variance, (sources, sources)."""
+    expected = np.zeros((len(df), len(df)))
+    expected[:, -1] = df > 0
+    for factor, basis in enumerate(bases):
+        for other, columns in enumerate(_places(levels)):
+            if df[factor] and df[other]:
+                joint = basis.T @ centred[:, columns]
+                expected[factor, other] = (joint**2).sum() / df[factor]
+    return expected
 
 
 def _products(members: Sequence[Codes], levels: Sequence[Codes]) -> Array:
@@ -189,4 +208,4 @@ def _basis(products: Array, place: slice, fitted: Array) -> Array:
     directions = vectors[:, told] / np.sqrt(values[told])
     basis = -fitted @ (before @ directions)
     basis[place] += directions
-    return basis
+    return np.asarray(basis)

@@ -228,8 +228,8 @@ def estimate_summaries(
     interval_columns = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
     orders = groups.rename(interval_columns).with_columns(confidence=inference.confidence)
     ranges = [scores.get(key) for key in keys]
-    tables = {name: _range_rows(groups, ranges, name, measure, inference) for name in RANGES}
-    return Estimated(_as_estimates(tables, measure), check(orders, ORDERS, "orders"))
+    by_range = {name: _range_rows(groups, ranges, name, measure, inference) for name in RANGES}
+    return Estimated(_as_estimates(by_range, measure), check(orders, ORDERS, "orders"))
 
 
 def _as_estimates(tables: Mapping[str, pl.DataFrame], measure: Measure) -> pl.DataFrame:
@@ -294,7 +294,7 @@ def _range_rows(
     """Add the inference on each group for one of its ranges."""
     rows = []
     for group, mean in zip(groups.iter_rows(named=True), ranges, strict=True):
-        row: Row = {"range": name, "tost_margin": inference.margin}
+        row: dict[str, Any] = {"range": name, "tost_margin": inference.margin}
         if mean is not None:
             row |= _range_row(mean, name, measure, inference)
         ends = {"range_low": measure.low, "range_high": measure.high}

@@ -441,7 +441,10 @@ class InferredRun:
 
 def _single_factors(designs: Sequence[Design]) -> tuple[str, ...]:
     """Return the factors of `_FACETS` that no design has several levels of."""
-    varies = np.array([design.varies for design in designs]).any(axis=0)
-    return tuple(
-        f for f, several in zip(CROSSED, varies, strict=True) if f in _FACETS and not several
-    )
+    varying = {
+        factor
+        for design in designs
+        for factor, varies in zip(CROSSED, design.varies, strict=True)
+        if varies
+    }
+    return tuple(factor for factor in _FACETS if factor not in varying)

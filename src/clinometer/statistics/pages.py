@@ -162,7 +162,9 @@ def worst_ends(
     its error is c times that of the mean, and that of the share, c(1 − c)/n, times their distance.
     """
     mean, lowest, highest = row["estimate"], row["bound_low"], row["bound_high"]
-    if None in (low, high, lowest, highest) or not row["n"] or row["n_scored"] == row["n"]:
+    if low is None or high is None or lowest is None or highest is None:
+        return low, high
+    if not row["n"] or row["n_scored"] == row["n"]:
         return low, high
     share = row["n_scored"] / row["n"]
     errors = float(ndtri(0.5 + confidence / 2.0)) * (share * (1.0 - share) / row["n"]) ** 0.5

@@ -67,7 +67,7 @@ class SharedFactor:
 
     @property
     def _n_levels(self) -> Array:
-        return np.maximum((self.weights > 0).sum(axis=1), 1)
+        return np.asarray(np.maximum((self.weights > 0).sum(axis=1), 1.0))
 
     def tempering(self) -> float:
         """Return how much a stereotype's squares tell of others', 1 where nothing is alike.
@@ -209,7 +209,7 @@ def group_errors(
     for shares in groups:
         members = np.flatnonzero(shares)
         charged = np.zeros((len(designs), len(CROSSED) + 1))
-        charged[members] = _charged_shares([designs[place] for place in members])
+        charged[members] = _charged_shares([designs[int(place)] for place in members])
         mean, uncertain = found.variance_of_means(charged)
         variance = mean @ (shares**2 * scales)
         spread = uncertain @ (shares**2 * scales) ** 2

@@ -51,7 +51,7 @@ def sources(
     columns = {"value": "mean", "weight": "n_scored"}
     for fixed, strata in strata_of(units, columns, family, ("category", "stereotype")):
         run = inferred_run(strata, bounds, fixed["mode"])
-        if run is None:
+        if run is None or run.variances is None:
             continue
         designs = [stratum.design for stratum in strata]
         df = np.sum([design.df for design in designs], axis=0)
