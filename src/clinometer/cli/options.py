@@ -229,7 +229,7 @@ _PLAN: list[Option] = [
                  help="Leave temperature, top_p and answer length to the provider."),
     click.option("--controls/--no-controls", default=None,
                  help="Whether an audit also asks the controls of its instruments; without them no "
-                      "model is called near neutral or not worse.  [default: where no --study is "
+                      "model has no lean found or is not worse.  [default: where no --study is "
                       "named]"),
     PRICES,
 ]  # fmt: skip
