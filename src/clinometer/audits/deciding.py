@@ -199,19 +199,14 @@ def _rows_of(means: pl.DataFrame, end: Ended) -> pl.DataFrame:
     return means.filter(of_instrument, study=end.study, stereotype=end.stereotype)
 
 
-class _Growth(NamedTuple):
-    """What all trials are, as parts of those so far."""
-
-    error: float
-    trials: float
-
-
 @dataclass(frozen=True)
 class _Foresight:
     """What more trials would do to errors."""
 
-    growth: Mapping[tuple[Any, ...], _Growth]
-    """By `_PLANNED`."""
+    shrinkage: Mapping[tuple[Any, ...], float]
+    """By `_PLANNED`: the error of all trials as a part of that of those so far."""
+    share: float
+    """Of the trials of the plan, those so far."""
     information: Sequence[Information]
 
     @classmethod
@@ -222,27 +217,23 @@ class _Foresight:
             variances = read_pilot(pilot)
         before = _errors(plan, [part.at(part.end.iterations) for part in undecided], variances)
         after = _errors(plan, [part.at(part.most) for part in undecided], variances)
-        times = {}
-        for part in undecided:
-            times[part.end.study, part.end.stereotype] = part.most / part.end.iterations
-        growth = {}
+        shrinkage = {}
         for key, error in after.items():
-            names = dict(zip(_PLANNED, key, strict=True))
-            shrinkage = min(error / before[key], 1.0) if before[key] else 1.0
-            growth[key] = _Growth(shrinkage, times[names["study"], names["stereotype"]])
-        return cls(growth, _information(growth, plan.looks[plan.stage.look], plan))
+            shrinkage[key] = min(error / before[key], 1.0) if before[key] else 1.0
+        share = plan.looks[plan.stage.look]
+        return cls(shrinkage, share, _information(shrinkage, share, plan))
 
     def chance(self, rows: pl.DataFrame) -> float:
         """Return the best chance of one of some means to be decided by all trials."""
         return max((self._chance_of(row) for row in rows.iter_rows(named=True)), default=1.0)
 
     def _chance_of(self, row: Mapping[str, Any]) -> float:
-        growth = self.growth.get(tuple(row[name] for name in _PLANNED))
-        if row["control"] is not None or not row["se"] or growth is None:
+        shrinkage = self.shrinkage.get(tuple(row[name] for name in _PLANNED))
+        if row["control"] is not None or not row["se"] or shrinkage is None:
             return 1.0
-        error = growth.error * row["se"]
+        error = shrinkage * row["se"]
         # A mean in these prompts has no degrees of freedom: its bound is nearly that of a normal.
-        df = row["df"] * growth.trials if row["df"] else np.inf
+        df = row["df"] / self.share if row["df"] else np.inf
         spread = max((row["se"] ** 2 - error**2) ** 0.5, 1e-12)
         level = (1.0 - row["confidence"]) / row["n_tests"]  # that of a look, among all that is seen
         half = error * float(stdtrit(df, 1.0 - level / 2.0))
@@ -268,7 +259,7 @@ def _errors(
 
 
 def _information(
-    growth: Mapping[tuple[Any, ...], _Growth], share: float, plan: Plan
+    shrinkage: Mapping[tuple[Any, ...], float], share: float, plan: Plan
 ) -> tuple[Information, ...]:
     """Return the shares of information at the looks, of each run; the others' stay as they were.
 
@@ -279,7 +270,7 @@ def _information(
     if share == 1.0:  # some stereotypes catch up with the last look
         return tuple(information.values())
     parts_by_run: dict[tuple[str, str, str], list[float]] = {}
-    for (study, measure, mode, *_), (ratio, _) in growth.items():
+    for (study, measure, mode, *_), ratio in shrinkage.items():
         # At `share` the variance is 1 / ratio² times that of all trials.
         shrinking = (ratio**-2.0 - 1.0) / (1.0 / share - 1.0) if ratio else 1.0
         parts_by_run.setdefault((study, measure, mode), []).append(1.0 - shrinking)
