@@ -109,7 +109,7 @@ class SharedFactor:
         np.fill_diagonal(joint, 0.0)
         crossed = float(deviations @ joint @ deviations)
         expected = np.maximum(alone + crossed * _RATIOS**2, _NOTHING)
-        centred = sum(np.diag(row) - np.outer(row, row) for row in within)
+        centred = np.diag(within.sum(axis=0)) - within.T @ within
         df = np.trace(centred) ** 2 / float((centred**2).sum())
         log_prior = -np.log1p((_RATIOS / ratio) ** 2) + np.log(_RATIOS)  # on a grid of logs
         logs = -0.5 * df * (np.log(expected) + observed / expected) + log_prior

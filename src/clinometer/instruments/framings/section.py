@@ -33,9 +33,9 @@ _HOLDS = (
     "A framing is clear where its answers tell on which side of 0 its mean is, with at most 5% "
     "false among the clear ones (Benjamini and Hochberg); few answers make few framings clear. How "
     "many framings of this kind are on the side of the mean does not depend on that: it follows "
-    "from their spread, the noise taken off, if their means are normally distributed. A new framing "
-    "combines levels of this kind in another way; other forms, other marks and other languages are "
-    "not known. Words are those asked.",
+    "from their spread, the noise taken off, if their means are normally distributed. A new "
+    "framing combines levels of this kind in another way; other forms, other marks and other "
+    "languages are not known. Words are those asked.",
 )
 _EFFECTS = (
     "Difference of the mean score, the other factors balanced; neutral 0, positive: larger under "
