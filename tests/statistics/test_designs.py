@@ -36,7 +36,7 @@ def test_squares_are_what_each_factor_explains_beyond_those_before(seed: int) ->
     assert made.df.tolist() == [*np.diff(ranks), len(values) - ranks[-1]]
 
 
-def mean_squares_of_effects(made: Design, levels: Codes) -> Array:
+def effect_mean_squares(made: Design, levels: Codes) -> Array:
     """Return the expected mean squares under effects of variance 1 of each level: Σ_l q(z_l)."""
     squares = sum(made.squares(column) for column in dummies(levels).T)
     return np.divide(squares, made.df, out=np.zeros_like(made.df), where=made.df > 0)
@@ -48,7 +48,7 @@ def test_expected_mean_squares_are_those_of_the_effects_of_each_level(seed: int)
     codes, weights = unbalanced(seed)
     made = design(codes, weights)
     for place, levels in enumerate([*codes, np.arange(len(weights))]):
-        expected = mean_squares_of_effects(made, levels)
+        expected = effect_mean_squares(made, levels)
         assert made.expected[:, place] == pytest.approx(expected, abs=1e-9)
 
 
@@ -74,8 +74,8 @@ def test_shares_are_the_squares_of_the_weights_of_levels() -> None:
     expected = [(shares**2).sum() for shares in (*by_level, responses)]
     assert made.shares == pytest.approx(expected)
     some = codes[0] == 1
-    of_some = dummies(codes[1][some]).T @ weights[some] / weights[some].sum()
-    assert made.shares_of(some)[1] == pytest.approx((of_some**2).sum())
+    word_shares = dummies(codes[1][some]).T @ weights[some] / weights[some].sum()
+    assert made.shares_of(some)[1] == pytest.approx((word_shares**2).sum())
 
 
 def test_a_factor_that_tells_nothing_has_no_variance() -> None:
@@ -94,6 +94,6 @@ def test_units_without_a_level_are_not_moved_by_it() -> None:
     codes, weights = unbalanced()
     codes[1][::2] = -1
     made = design(codes, weights)
-    expected = mean_squares_of_effects(made, codes[1])
+    expected = effect_mean_squares(made, codes[1])
     assert made.expected[:, 1] == pytest.approx(expected, abs=1e-9)
     assert made.level_weights(1, made.weights).sum() == pytest.approx(made.weights[1::2].sum())

@@ -84,7 +84,7 @@ def as_scores(units: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def covered(found, level: str, name: str, truth: float = 0.2) -> float:
+def coverage(found, level: str, name: str, truth: float = 0.2) -> float:
     """Return the share of intervals of a level and range that hold the truth."""
     intervals = [group.mean(name).interval() for key, group in found.items() if key[0] == level]
     assert len(intervals) >= 100
@@ -96,10 +96,10 @@ def test_crossed_intervals_cover_and_the_narrowest_clusters_do_not():
     units = simulated(120)
     found = means(units, SIDES, levels=("stereotype", "model"))
     # Stereotypes share wordings: the standard error of this share is about .012.
-    assert 0.9 <= covered(found, "stereotype", "other_prompts") <= 0.98
-    assert 0.9 <= covered(found, "model", "stereotypes") <= 0.99
+    assert 0.9 <= coverage(found, "stereotype", "other_prompts") <= 0.98
+    assert 0.9 <= coverage(found, "model", "stereotypes") <= 0.99
     # Of effects of words and wordings these prompts say nothing.
-    assert covered(found, "stereotype", "prompts") < 0.85
+    assert coverage(found, "stereotype", "prompts") < 0.85
     narrow = []
     for _, group in units.group_by("model", "stereotype"):
         cell = group.select(pl.struct("variation", "marginalized", "default").rank("dense"))
@@ -126,7 +126,7 @@ def test_other_stereotypes_are_covered_too():
     units = simulated(120, seed=1)
     deviations = 0.1 * effects(np.random.default_rng(2), units, "model", "stereotype")
     units = units.with_columns(pl.col("mean") + pl.Series(deviations))
-    assert 0.9 <= covered(means(units, SIDES, levels=("model",)), "model", "stereotypes") <= 0.99
+    assert 0.9 <= coverage(means(units, SIDES, levels=("model",)), "model", "stereotypes") <= 0.99
 
 
 def one_of(units: pl.DataFrame, *key: str):
@@ -150,8 +150,8 @@ def test_shared_wordings_widen_the_interval_of_their_mean():
     by_wording = units.group_by("variation").agg(pl.col("mean").mean())["mean"]
     expected = scipy.stats.sem(by_wording)
     assert one_of(units, "model", "m0").other_prompts.se > 0.8 * expected
-    apart = one_of(lettered(units, "variation"), "model", "m0").other_prompts
-    assert apart.se < 0.6 * expected
+    separate = one_of(lettered(units, "variation"), "model", "m0").other_prompts
+    assert separate.se < 0.6 * expected
 
 
 def test_two_wordings_in_common_widen_no_more_than_if_they_moved_all_alike():
@@ -176,9 +176,9 @@ def test_one_noisy_stereotype_makes_the_mean_of_its_category_as_unsure_as_it_is(
     found = means(units.with_columns(mean=noise), SIDES, levels=("category",))
     of_noisy = [group.other_prompts for key, group in found.items() if key[-1] == "c0"]
     assert len(of_noisy) == 150
-    told = np.mean([mean.se**2 for mean in of_noisy])
-    assert least < told / np.mean([mean.mean**2 for mean in of_noisy]) < most
-    assert covered(found, "category", "other_prompts", 0.0) > 0.9
+    estimated = np.mean([mean.se**2 for mean in of_noisy])
+    assert least < estimated / np.mean([mean.mean**2 for mean in of_noisy]) < most
+    assert coverage(found, "category", "other_prompts", 0.0) > 0.9
 
 
 def judged(scores: pl.DataFrame, method: str) -> list[dict]:

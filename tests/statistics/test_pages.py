@@ -22,21 +22,21 @@ STEREOTYPES, CATEGORIES = {"level": "stereotype"}, {"level": "category", "n_ster
 MODEL = {"level": "model", "n_stereotypes": 4}
 
 
-def row_of(p: float, **known: Any) -> dict[str, Any]:
+def mean_row(p: float, **extra: Any) -> dict[str, Any]:
     """Return a row of a mean above 0 with a two-sided p; with infinite df its se follows."""
     z = -float(np.asarray(ClusteredMean(9, 9, 0.0, 1.0, 1e9).interval(1 - p))[0])
     mean = ClusteredMean(9, 9, 0.2, 0.2 / z, 1e9)
     empty = dict.fromkeys(ESTIMATES) | {"subject": "m", "study": "s", "instrument": "i"}
     row = empty | {"estimate": 0.2, "tost_margin": 0.1, "neutral": 0.0, "mode": "free"}
     row |= {"range": "other_prompts", "n_stereotypes": 1, "n_scored": 9, "n": 9}
-    return row | rows.tested_row(mean, 0.95) | known
+    return row | rows.tested_row(mean, 0.95) | extra
 
 
 def page(*rows: dict[str, Any], **options: Any) -> pl.DataFrame:
     return see_together(pl.DataFrame(rows, schema=ESTIMATES), **options)
 
 
-def told(frame: pl.DataFrame) -> list[bool]:
+def leaning(frame: pl.DataFrame) -> list[bool]:
     return (frame["p_bh"] < 0.05).to_list()
 
 
@@ -44,13 +44,13 @@ def test_the_levels_of_a_page_have_parts_of_one_share_of_errors() -> None:
     """Weights of the seven rows: 7 · .5 / 4, 7 · .25 / 2, 7 · .25 / 1."""
     p = [0.02, 0.2, 0.3, 0.4, 0.02, 0.9, 0.02]
     levels = [STEREOTYPES] * 4 + [CATEGORIES] * 2 + [MODEL]
-    found = page(*(row_of(value, **level) for value, level in zip(p, levels, strict=True)))
+    found = page(*(mean_row(value, **level) for value, level in zip(p, levels, strict=True)))
     weights = np.repeat([0.875, 0.875, 1.75], [4, 2, 1])
     scaled = np.minimum(np.array(p) / weights, 1)
     assert found["p_bh"].to_numpy() == pytest.approx(multipletests(scaled, method="fdr_bh")[1])
     # .02 / 1.75 passes the first of seven steps at .2, and not at .05.
-    assert told(found) == [False] * 7
-    rejected = page(*(row_of(value, **level) for value, level in zip(p, levels, strict=True)),
+    assert leaning(found) == [False] * 7
+    rejected = page(*(mean_row(value, **level) for value, level in zip(p, levels, strict=True)),
                     confidence=0.8)  # fmt: skip
     assert (rejected["p_bh"] < 0.2).to_list() == [True, False, False, False, True, False, True]
     assert rejected["n_tests"].to_list() == pytest.approx(7 / (3 * weights))
@@ -59,49 +59,52 @@ def test_the_levels_of_a_page_have_parts_of_one_share_of_errors() -> None:
 @pytest.mark.parametrize("tests", [1, 5, 30])
 def test_rows_of_one_level_are_those_of_statsmodels(tests: int) -> None:
     p = np.random.default_rng(tests).uniform(0.001, 0.3, tests)
-    found = page(*(row_of(value, **STEREOTYPES) for value in p))
+    found = page(*(mean_row(value, **STEREOTYPES) for value in p))
     assert found["p_bh"].to_numpy() == pytest.approx(multipletests(p, method="fdr_bh")[1])
 
 
 @given(st.lists(st.floats(1e-6, 0.99), min_size=1, max_size=12), st.integers(0, 2))
 def test_an_interval_excludes_neutral_where_the_row_is_told(p: list[float], kinds: int) -> None:
     levels = [STEREOTYPES, CATEGORIES, MODEL][: kinds + 1]
-    rows = [row_of(value, **levels[k % len(levels)]) for k, value in enumerate(p)]
+    rows = [mean_row(value, **levels[k % len(levels)]) for k, value in enumerate(p)]
     found = page(*rows).filter((pl.col("p_bh") - 0.05).abs() > 1e-6)
     outside = ~found.select(pl.lit(0.0).is_between("ci_low", "ci_high")).to_series()
-    assert outside.to_list() == told(found)
+    assert outside.to_list() == leaning(found)
 
 
 def test_what_repeats_a_lower_level_is_decided_with_it_and_counts_once() -> None:
     """A category of one stereotype, and the mean of a lone category."""
     single = {"level": "category", "n_stereotypes": 1}
-    plain = page(row_of(0.03, **STEREOTYPES), row_of(0.4, **STEREOTYPES))
-    repeated = [row_of(0.03, **single), row_of(0.4, **single)]
-    beside = page(row_of(0.03, **STEREOTYPES), row_of(0.4, **STEREOTYPES), *repeated)
-    assert beside["p_bh"].to_list() == pytest.approx(plain["p_bh"].to_list() * 2)
-    assert beside["n_tests"].to_list() == pytest.approx(plain["n_tests"].to_list() * 2)
+    plain = page(mean_row(0.03, **STEREOTYPES), mean_row(0.4, **STEREOTYPES))
+    repeated = [mean_row(0.03, **single), mean_row(0.4, **single)]
+    together = page(mean_row(0.03, **STEREOTYPES), mean_row(0.4, **STEREOTYPES), *repeated)
+    assert together["p_bh"].to_list() == pytest.approx(plain["p_bh"].to_list() * 2)
+    assert together["n_tests"].to_list() == pytest.approx(plain["n_tests"].to_list() * 2)
 
 
 @pytest.mark.parametrize(
-    "apart", [{"control": "positive"}, {"explicit": True}, {"subject": "n"}, {"range": "prompts"}]
+    "difference",
+    [{"control": "positive"}, {"explicit": True}, {"subject": "n"}, {"range": "prompts"}],
 )
-def test_controls_explicit_measures_models_and_ranges_are_families(apart: dict[str, Any]) -> None:
-    alone = page(row_of(0.04, **STEREOTYPES))
-    others = [row_of(0.9, **STEREOTYPES, **apart) for _ in range(5)]
-    beside = page(row_of(0.04, **STEREOTYPES), *others)
-    assert beside.head(1).drop("adjusted_over").equals(alone.drop("adjusted_over"))
+def test_controls_explicit_measures_models_and_ranges_are_families(
+    difference: dict[str, Any],
+) -> None:
+    alone = page(mean_row(0.04, **STEREOTYPES))
+    others = [mean_row(0.9, **STEREOTYPES, **difference) for _ in range(5)]
+    together = page(mean_row(0.04, **STEREOTYPES), *others)
+    assert together.head(1).drop("adjusted_over").equals(alone.drop("adjusted_over"))
 
 
-@pytest.mark.parametrize("seen", [{"study": "t"}, {"instrument": "j"}, {"dimension": "warmth"}])
-def test_studies_instruments_and_dimensions_are_seen_at_once(seen: dict[str, Any]) -> None:
-    others = [row_of(0.9, **STEREOTYPES, **seen) for _ in range(5)]
-    beside = page(row_of(0.04, **STEREOTYPES), *others)
-    assert beside["p_bh"][0] == pytest.approx(0.24)
+@pytest.mark.parametrize("shared", [{"study": "t"}, {"instrument": "j"}, {"dimension": "warmth"}])
+def test_studies_instruments_and_dimensions_are_seen_at_once(shared: dict[str, Any]) -> None:
+    others = [mean_row(0.9, **STEREOTYPES, **shared) for _ in range(5)]
+    together = page(mean_row(0.04, **STEREOTYPES), *others)
+    assert together["p_bh"][0] == pytest.approx(0.24)
 
 
 def test_looks_make_each_test_smaller() -> None:
     looks = Looks((0.5, 1.0))
-    found = page(row_of(0.03, **STEREOTYPES), looks=looks)
+    found = page(mean_row(0.03, **STEREOTYPES), looks=looks)
     assert found["n_tests"][0] == pytest.approx(0.05 / level_of_look(0.05, (0.5, 1.0)))
     assert found["ci_low"][0] < 0 < found["pointwise_low"][0]
 
@@ -121,7 +124,7 @@ def test_worst_ends_have_the_missing_scores_at_the_ends() -> None:
 # Pages of scores
 
 
-def scores_of_page(scores_of: Callable[..., pl.DataFrame], leans: Sequence[float]) -> pl.DataFrame:
+def simulate_page(scores_of: Callable[..., pl.DataFrame], leans: Sequence[float]) -> pl.DataFrame:
     """Return four wordings of three pairs of words, in both orders, of each stereotype."""
     rng = np.random.default_rng(len(leans))
     return scores_of(
@@ -141,7 +144,7 @@ def test_every_verdict_can_be_read_off_its_interval(
     scores_of: Callable[..., pl.DataFrame], measure: Measure
 ) -> None:
     leans = [0.0, 0.0, 0.0, 0.05, -0.05, 0.2, -0.3, 0.6, 0.95]
-    found = estimate_measure(scores_of_page(scores_of, leans), measure, margin=0.25)
+    found = estimate_measure(simulate_page(scores_of, leans), measure, margin=0.25)
     judged = found.filter(pl.col("method").is_in(["bounded", "clustered"])).drop_nulls("p")
     leaning = judged["verdict"].str.contains("^(consistent|reversed)")
     outside = ~judged.select(pl.col("neutral").is_between("ci_low", "ci_high")).to_series()
@@ -155,7 +158,7 @@ def test_every_verdict_can_be_read_off_its_interval(
 def test_a_lone_stereotype_is_told_by_its_test_alone(
     scores_of: Callable[..., pl.DataFrame], measure: Measure
 ) -> None:
-    found = estimate_measure(scores_of_page(scores_of, [0.1]), measure)
+    found = estimate_measure(simulate_page(scores_of, [0.1]), measure)
     levels = found.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
     judged = levels.filter(pl.col("method").is_in(["bounded", "clustered"]))
     assert judged["n_tests"].to_list() == pytest.approx([1] * len(judged))

@@ -28,7 +28,7 @@ def page(seed: int, stereotypes: int, wordings: int = 3, draws: int = 4) -> pl.D
     stereotype, wording, draw, order = (axis.ravel() for axis in axes)
     y = 0.25 * rng.normal(size=(4, *axes.shape[1:]))
     parts = (y[0, :, :1, :1, :1], y[1, :, :, :1, :1], y[2, :, :1, :, :1], y[3])
-    known = {
+    columns = {
         "model": "m", "study": "s", "instrument": MEASURE.name, "mode": "free", "category": "c",
         "stereotype": [f"s{k}" for k in stereotype], "variation": [f"v{k}" for k in wording],
         "marginalized": [f"a{s}{k % 2}" for s, k in zip(stereotype, draw, strict=True)],
@@ -37,8 +37,8 @@ def page(seed: int, stereotypes: int, wordings: int = 3, draws: int = 4) -> pl.D
         "order": [("marginalized_first", "default_first")[k] for k in order],
         "pair_id": [f"{s}.{w}.{k}" for s, w, k in zip(stereotype, wording, draw, strict=True)],
     }  # fmt: skip
-    missing = {name: None for name in SCORES if name not in known}
-    return pl.DataFrame({**known, **missing}).select(pl.col(c).cast(t) for c, t in SCORES.items())
+    missing = {name: None for name in SCORES if name not in columns}
+    return pl.DataFrame({**columns, **missing}).select(pl.col(c).cast(t) for c, t in SCORES.items())
 
 
 def consistent(scores: pl.DataFrame, range_name: str = "prompts") -> list[str]:
