@@ -96,7 +96,7 @@ def test_the_table_of_dimensions_is_that_of_the_run(content_page, content_result
     assert found[4:7] == [
         shown(row["estimate"], 3), shown(deviation, 3), shown(published["statistic"])
     ]  # fmt: skip
-    intervals = [f"{shown(one['ci_low'])} to {shown(one['ci_high'])}" for one in (bounded, row)]
+    intervals = [f"{shown(mean['ci_low'])} to {shown(mean['ci_high'])}" for mean in (bounded, row)]
     assert found[8:10] == intervals
 
 
