@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from clinometer.asking.policy import load_policy, parse_policy
+from clinometer.audits.planning import planned_scores
 from clinometer.comparing import gate
 from clinometer.dossier.profile import load_profile
 from clinometer.dossier.starting import STARTED, Start, measurable, write_start
 from clinometer.errors import InputError
-from clinometer.results import SCORES
 from clinometer.results.tables import read_table
 
 START = Start(
@@ -105,20 +105,15 @@ def test_limits_are_such_that_the_size_decides_them(tmp_path: Path) -> None:
     rule = text[text.index("       - name") : text.index("   Then give")]
     mean, category = parse_policy(f"name: p\nrules:\n{rule}", "baseline.md").rules
     assert {mean.what, category.what} == {"change"} and mean.fails_above == 0.0
-    # With GPT-4o's variance; of one rule .31 and .11, which 3.35 √(2σ² / answers) gives.
-    assert 0.31 < category.at_most < 0.37 and 0.11 < mean.at_most < 0.15
+    # With GPT-4o's variance; of one rule .31 and .11, which 3.35 √(2σ² / answers) gives for one
+    # direction. Two rules and both directions take a fifth more.
+    assert 0.31 < category.at_most < 0.39 and 0.11 < mean.at_most < 0.15
 
 
 def test_with_a_baseline_changes_are_limited_by_its_variance(tmp_path: Path) -> None:
-    scores = []
-    for spread in (0.1, 0.9):
-        rows = [
-            {"study": "bai2025", "stereotype": "age", "variation": "replication", "iteration": k,
-             "instrument": "word_association", "mode": "free", "intervention": "none",
-             "model": "m", "pair_id": f"{k}", "score": spread * (-1) ** k}
-            for k in range(12)
-        ]  # fmt: skip
-        scores.append(pl.DataFrame([dict.fromkeys(SCORES) | row for row in rows], schema=SCORES))
+    planned = next(planned_scores(START.plan)).filter(pl.col("control").is_null())
+    side = pl.col("pair_id").rank("dense").over("stereotype", "variation") % 2 * 2.0 - 1.0
+    scores = [planned.with_columns(score=spread * side) for spread in (0.1, 0.9)]
     start = replace(START, baseline=Path("released.zip"))
     limits = []
     for name, frame in zip("ab", scores, strict=True):
@@ -126,5 +121,5 @@ def test_with_a_baseline_changes_are_limited_by_its_variance(tmp_path: Path) -> 
         *_, mean, category = load_policy(tmp_path / name / "policy.yaml").rules
         assert mean.at_most <= category.at_most
         limits.append(category.at_most)
-    assert limits[0] == 0.1 and 0.4 < limits[1] < 0.5
+    assert limits[0] < 0.3 < 0.5 < limits[1]
     assert "baseline: " in (tmp_path / "a" / STARTED[-1]).read_text("utf-8")
