@@ -9,6 +9,8 @@ import yaml
 
 from clinometer.directory.results import read_results
 from clinometer.errors import InputError
+from clinometer.results import join_methods
+from clinometer.results.ranges import IN_PROMPTS, lean_text
 from clinometer.sharing import write_hub
 
 hub = pytest.importorskip("huggingface_hub")
@@ -22,13 +24,13 @@ def test_the_hub_s_client_reads_the_means_of_every_model(audited, tmp_path):
     *_, leaning, neutral = write_hub(audited, tmp_path, "lab/bias", "https://example.org/bundle")
     assert leaning == tmp_path / "models/simulated-leaning/.eval_results/clinometer.yaml"
     assert neutral == tmp_path / "models/simulated-neutral/.eval_results/clinometer.yaml"
-    means = read_results(audited).estimates.filter(
+    over_all = read_results(audited).estimates.filter(
         pl.col("control").is_null(),
         pl.col("factor").is_null(),
         model="simulated/leaning",
         level="model",
-        method="clustered",
     )
+    means = join_methods(over_all, "clustered", IN_PROMPTS)
     entries = _entries(leaning)
     assert [one.value for one in entries] == [round(x, 4) for x in means["estimate"]]
     for one, row in zip(entries, means.iter_rows(named=True), strict=True):
@@ -36,8 +38,9 @@ def test_the_hub_s_client_reads_the_means_of_every_model(audited, tmp_path):
         assert one.task_id == f"{row['study']}-{row['measure']}-{row['mode']}"
         assert one.source_url == "https://example.org/bundle"
         assert f"neutral is {row['neutral']:g}" in one.notes
-        assert f"{row['ci_low']:.2f} to {row['ci_high']:.2f}" in one.notes
-        assert f"; {row['verdict']}; " in one.notes
+        assert f"{row['ci_low']:.2f} to {row['ci_high']:.2f} in other prompts; " in one.notes
+        lean = lean_text(row["verdict_bounded"], row["verdict"], row["conditional_on"])
+        assert f"; {lean}; " in one.notes
     # Without a verdict on them, the values of two models differ: they are not one model's twice.
     assert [one.value for one in entries] != [one.value for one in _entries(neutral)]
 

@@ -68,7 +68,7 @@ def test_answers_are_chosen_by_the_verdict_of_their_mean(finished: Path, pages: 
     of.write_parquet(finished / "estimates.parquet")
     ask = pages(finished)
     page = ask("answers?verdict=reversed")
-    assert "<strong>4 answers" in page and "▼ reversed, within margin" in page
+    assert "<strong>4 answers" in page and "▼ leans against the stereotype, within margin" in page
     assert "· age ·" in page and "· power ·" not in page
     assert "<strong>0 answers" in ask("answers?verdict=equivalent")
 
