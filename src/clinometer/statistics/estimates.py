@@ -205,10 +205,12 @@ def estimate_summaries(
     # Turns are balanced within the groups that a mean is over: cells, or whole stereotypes.
     by_cell = _balance_with_bounds(units, measure, "cell")
     by_stereotype = _balance_with_bounds(units, measure, "stereotype")
-    frames = (
+    frames: tuple[tuple[pl.DataFrame, list[str]], ...] = (
         (by_cell, [level for level in levels if level == "cell"]),
         (by_stereotype, [level for level in levels if level != "cell"]),
     )
+    if by_cell.equals(by_stereotype):  # whole pairs: all levels are inferred together, once
+        frames = ((by_stereotype, list(levels)),)
     scores: dict[_Key, Ranges] = {}
     for frame, frame_levels in frames:
         scores |= means(frame, ends, BALANCED, frame_levels)

@@ -412,7 +412,7 @@ def student(weights: Array, variances: Array, df: Array) -> tuple[Array, Array]:
 _DEGREES = np.geomspace(1.0, 1e4, 500)
 _SPREADS = stdtrit(_DEGREES, _QUANTILES[1]) / stdtrit(_DEGREES, _QUANTILES[0])
 
-_BINS = 48
+_BINS = 24
 
 
 def _binned(weights: Array, variances: Array, df: Array) -> tuple[Array, Array, Array]:
@@ -449,7 +449,7 @@ def _quantile(p: float, scales: Array, shares: Array, df: Array) -> Array:
     held = shares > 0
     low = np.log(np.where(held, single, np.inf).min(axis=0))
     high = np.log(np.where(held, single, 0.0).max(axis=0))
-    for _ in range(16):
+    for _ in range(12):
         middle = (low + high) / 2.0
         below = (shares * stdtr(df, np.exp(middle) / scales)).sum(axis=0) < p
         low, high = np.where(below, middle, low), np.where(below, high, middle)
