@@ -8,7 +8,8 @@ How
     The prediction knows the variances of the world, as a pilot. It gives the leans of stereotypes,
     or of all of them, that are found with probability .8; pages with these leans are drawn, and a
     lean is found where the verdict in other prompts is that lean. 300 pages a condition; leans that
-    no such design finds are not simulated. Stereotypes of `bai2025` with several words a side.
+    no such design finds are not simulated. Stereotypes of `bai2025`, up to ten with several words a
+    side.
     ``python -m benchmarks.planning --runs 60 --only medium`` saves nothing.
 """
 
@@ -35,16 +36,18 @@ from benchmarks.worlds.simulation import Simulation
 from clinometer.audits.planning import power
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.reference import load_components
+from clinometer.stimuli import load_study
 
 RUNS = 300
 MODEL, SIZE = "openai/gpt-4o", "standard"
 CHANCE, LARGEST_GAP = 0.8, 0.07
-#: Of `bai2025`, with several words for each group; a condition has the first of them.
-STEREOTYPES = (
+#: Of `bai2025`, the first ten with several words for each group; a condition has the first.
+SEVERAL_WORDS = (
     *("science", "black", "hispanic", "arab", "career"),
     *("asian", "islam", "eating", "judaism", "buddhism"),
 )
-NUMBERS = (1, 3, 5, 10)
+STEREOTYPES = tuple(dict.fromkeys((*SEVERAL_WORDS, *load_study("bai2025").stereotypes)))
+NUMBERS = (1, 3, 5, 10, 21)
 #: Trials per wording.
 ITERATIONS = 24
 LEVELS = ("stereotype", "model")
