@@ -212,7 +212,7 @@ class _Design:
         for codes, sd, varies in sources:
             by_level = np.bincount(codes[member], weights * sd[member])
             variance += varies * float(by_level @ by_level)
-        return variance**0.5
+        return float(variance**0.5)
 
     def planned_mean(self, member: NDArray[np.int64], drawn: Sequence[Ranges]) -> PlannedMean:
         """Return the mean of some units, with what was drawn of it."""

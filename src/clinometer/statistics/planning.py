@@ -364,7 +364,7 @@ def _effect_beyond(needed: float, se: float, measure: Measure, power: float) -> 
 
     def room(effect: float) -> float:
         scale = float(scale_at(np.array(measure.neutral + effect), measure))
-        return effect - needed - float(ndtri(power)) * se * (scale / neutral_scale) ** 0.5
+        return float(effect - needed - ndtri(power) * se * (scale / neutral_scale) ** 0.5)
 
     return float(brentq(room, 0.0, most)) if room(0.0) < 0 else 0.0
 
