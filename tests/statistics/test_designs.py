@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.designs import CROSSED, Codes, Design, design
+from clinometer.statistics.designs import CROSSED, Codes, CrossedDesign, design
 
 
 def unbalanced(seed: int = 0, units: int = 40) -> tuple[list[Codes], Array]:
@@ -36,7 +36,7 @@ def test_squares_are_what_each_factor_explains_beyond_those_before(seed: int) ->
     assert made.df.tolist() == [*np.diff(ranks), len(values) - ranks[-1]]
 
 
-def effect_mean_squares(made: Design, levels: Codes) -> Array:
+def effect_mean_squares(made: CrossedDesign, levels: Codes) -> Array:
     """Return the expected mean squares under effects of variance 1 of each level: Σ_l q(z_l)."""
     squares = sum(made.squares(column) for column in dummies(levels).T)
     return np.divide(squares, made.df, out=np.zeros_like(made.df), where=made.df > 0)

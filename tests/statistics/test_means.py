@@ -140,7 +140,6 @@ def lettered(units: pl.DataFrame, *columns: str) -> pl.DataFrame:
     return units.with_columns(pl.col(c) + " of " + pl.col("stereotype") for c in columns)
 
 
-@pytest.mark.xfail(strict=True, reason="totals of four wordings tell little of their correlation")
 def test_shared_wordings_widen_the_interval_of_their_mean():
     """Where wordings move all stereotypes alike, as many of them are no help."""
     units = crossed()

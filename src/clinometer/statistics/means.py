@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from clinometer.results import CONDITIONS, LEVELS
 from clinometer.statistics.clustered import Array, ClusteredMean
-from clinometer.statistics.designs import CROSSED, Design
+from clinometer.statistics.designs import CROSSED, CrossedDesign
 from clinometer.statistics.prompts import (
     BoundedMean,
     bounded_mean,
@@ -439,7 +439,7 @@ class InferredRun:
         return paired_difference(before, before + values, weights, *labels, self.ends.scores)
 
 
-def _single_factors(designs: Sequence[Design]) -> tuple[str, ...]:
+def _single_factors(designs: Sequence[CrossedDesign]) -> tuple[str, ...]:
     """Return the factors of `_FACETS` that no design has several levels of."""
     varying = {
         factor

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.designs import CROSSED, SHARED, Design
+from clinometer.statistics.designs import CROSSED, SHARED, CrossedDesign
 from clinometer.statistics.variances import Variances, even_points, student
 
 __all__ = ["SharedFactor", "group_errors", "shared_factors", "shared_variances", "tempering_of"]
@@ -118,7 +118,7 @@ class SharedFactor:
 
 
 def shared_factors(
-    designs: Sequence[Design], values: Sequence[Array], scales: Array
+    designs: Sequence[CrossedDesign], values: Sequence[Array], scales: Array
 ) -> list[SharedFactor]:
     """Return the factors whose levels several stereotypes have; code 0 is a level not recorded.
 
@@ -132,7 +132,7 @@ def shared_factors(
 
 
 def _shared_factor(
-    place: int, designs: Sequence[Design], values: Sequence[Array], scales: Array
+    place: int, designs: Sequence[CrossedDesign], values: Sequence[Array], scales: Array
 ) -> SharedFactor | None:
     codes = [made.levels[place] for made in designs]
     known = np.unique(np.concatenate(codes))
@@ -186,7 +186,7 @@ class GroupErrors:
 
 
 def group_errors(
-    designs: Sequence[Design],
+    designs: Sequence[CrossedDesign],
     found: Variances,
     shared: Sequence[tuple[SharedFactor, Array]],
     scales: Array,
@@ -229,7 +229,7 @@ def group_errors(
     return GroupErrors(*narrow, *wide)
 
 
-def _charged_shares(members: Sequence[Design]) -> Array:
+def _charged_shares(members: Sequence[CrossedDesign]) -> Array:
     """Return the shares of the members of a group, (members, sources).
 
     A member with one level of a factor is charged with it where another has several.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clinometer.results.columns import with_codes
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.designs import CROSSED, SHARED, Codes, Design, design
+from clinometer.statistics.designs import CROSSED, SHARED, Codes, CrossedDesign, design
 
 __all__ = ["STRATA_KEYS", "Stratum", "in_both_runs", "strata_of"]
 
@@ -30,7 +30,7 @@ class Stratum:
     baseline: Array  # (units,), what values are differences from; 0 where they are none
     variations: NDArray[np.object_]  # (units,), the names of wordings
     wordings: Codes  # (units,), what is fixed in these prompts: the wordings of each model
-    design: Design
+    design: CrossedDesign
 
     @property
     def mean(self) -> float:

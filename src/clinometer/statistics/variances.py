@@ -44,7 +44,7 @@ import numpy as np
 from scipy.special import expit, gammaincinv, gammaln, ndtri, polygamma, stdtr, stdtrit
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.designs import CROSSED, Design
+from clinometer.statistics.designs import CROSSED, CrossedDesign
 
 __all__ = ["Prior", "Squares", "Variances", "even_points", "prior_of", "student", "variances"]
 
@@ -150,11 +150,11 @@ class Squares:
 
     observed: Array  # (stereotypes, sources)
     df: Array  # (stereotypes, sources)
-    expected: Array  # (stereotypes, sources, sources), see `Design`
+    expected: Array  # (stereotypes, sources, sources), see `CrossedDesign`
 
     @classmethod
     def of_scores(
-        cls, designs: Sequence[Design], values: Sequence[Array], scales: Array, kurtosis: Array
+        cls, designs: Sequence[CrossedDesign], values: Sequence[Array], scales: Array, kurtosis: Array
     ) -> Squares:
         """Return the squares of the values of each stereotype, (units,) each.
 
@@ -196,7 +196,7 @@ class Variances:
     def means(self, places: Sequence[int], shares: Array) -> tuple[Array, Array]:
         """Return se and df of means of single stereotypes, both (means,).
 
-        `places`: the stereotype of each; `shares`: (means, sources), see `Design`.
+        `places`: the stereotype of each; `shares`: (means, sources), see `CrossedDesign`.
         """
         variances = self.response[..., places] * (self.relative @ shares.T)
         df = np.broadcast_to(self.df[:, None, places], variances.shape)
@@ -276,10 +276,9 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
     by_factors = response * (relative[..., :_K] @ (squares.df[:, :_K] > 0).T)
     # By so much less that such draws count only where there are no others.
     log_likelihood = np.where(by_factors <= 1.0, log_likelihood, log_likelihood - 1e3)
-    likelihood = np.exp(log_likelihood - log_likelihood.max(axis=(0, 1)))
     # Of the others alone: a stereotype's own scores enter by its own likelihood.
-    by_others = _normalised(log_weights[:, None] - by_stereotype)
-    joint = by_others[:, None] * likelihood
+    log_joint = (log_weights[:, None] - by_stereotype)[:, None] + log_likelihood
+    joint = np.exp(log_joint - log_joint.max(axis=(0, 1)))
     return Variances(
         weights=joint / joint.sum(axis=(0, 1)),
         given_usual=_normalised(log_likelihood, axis=1),
