@@ -23,7 +23,7 @@ def make_scores(means: dict[str, dict[str, float]], n: int = 40, seed: int = 0) 
         {
             "model": model, "study": "mist2025", "instrument": "word_association", "mode": "free",
             "intervention": "none", "category": "c", "stereotype": f"s{i % 6}",
-            "dimension": dimension, "variation": f"v{i % 2}", "word_list": "plain",
+            "dimension": dimension, "variation": f"v{i // 6 % 2}", "word_list": "plain",
             "scoring": "exact", "trial_id": f"{model}{dimension}{i}", "iteration": i,
             "pair_id": f"{model}{dimension}{i}", "marginalized": "x", "default": "y",
             "score": max(-1.0, min(1.0, rng.gauss(mean + (i % 6 - 2.5) / 10, 0.3))),

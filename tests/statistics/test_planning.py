@@ -65,7 +65,8 @@ def test_components_of_a_large_pilot_are_those_it_was_drawn_with():
     table = components(scores, MEASURE).select("error_source", "relative_variance")
     variances = dict(table.rows())
     for source, sd in SD.items():
-        assert variances[source] == pytest.approx(sd**2, rel=0.2), source
+        # Medians of what variances may be, of six wordings and words each.
+        assert variances[source] == pytest.approx(sd**2, rel=0.25), source
     # Of one default word nothing is known; cells are nearly nothing.
     assert variances["default"] == variances["draw"] == 0.0
     assert variances["cell"] == pytest.approx(0.0, abs=0.002)

@@ -70,7 +70,7 @@ def test_mean_and_naive_error(scores):
 
 
 def test_error_for_stereotypes_like_these(scores):
-    """By stereotype; its two wordings, original and rephrased, add next to nothing."""
+    """By stereotype; that of the dispersion of means, less what it may owe to their errors."""
     row = model_row(scores, "generalised")
     assert (row["range"], row["n_stereotypes"]) == ("stereotypes", 21)
     scored = scores.drop_nulls("score")
@@ -79,7 +79,7 @@ def test_error_for_stereotypes_like_these(scores):
     fit = sm.OLS(scored["score"].to_numpy(), ones).fit(
         cov_type="cluster", cov_kwds={"groups": groups}
     )
-    assert row["se"] == pytest.approx(fit.bse[0], rel=0.03)
+    assert row["se"] == pytest.approx(fit.bse[0], rel=0.1)
 
 
 def test_a_cell_has_the_error_of_the_paper_in_these_prompts(scores):

@@ -19,7 +19,7 @@ from clinometer.statistics.rows import Mean, mean_of_row, position_product
 def table_row(mean: Mean, n: int, ends: tuple[float | None, float | None]) -> dict[str, Any]:
     """Return what the table has of a mean."""
     row = {**dict.fromkeys(ESTIMATES), **rows.tested_row(mean, 0.95), "estimate": mean.mean}
-    return {**row, "n_scored": n, "range_low": ends[0], "range_high": ends[1]}
+    return {**row, "range": "prompts", "n_scored": n, "range_low": ends[0], "range_high": ends[1]}
 
 
 @given(st.floats(-1, 1), st.floats(0.001, 0.5), st.floats(1, 100), st.floats(0.5, 0.999))

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
 
-__all__ = ["CROSSED", "SHARED", "Codes", "Design", "design"]
+__all__ = ["CROSSED", "SHARED", "Codes", "CrossedDesign", "design"]
 
 Codes = NDArray[np.intp]
 
@@ -45,12 +45,12 @@ MOST_LEVELS = 150
 #: Eigenvalues below this part of the number of units are due to rounding.
 _ROUNDING = 1e-9
 
-_DESIGNS: dict[bytes, Design] = {}
+_DESIGNS: dict[bytes, CrossedDesign] = {}
 _MOST_DESIGNS = 2000
 
 
 @dataclass(frozen=True)
-class Design:
+class CrossedDesign:
     """How the units of a stereotype, such as mirrored pairs, are spread over the levels of factors.
 
     Factors are those of `CROSSED`; arrays over sources have the response as their last.
@@ -107,7 +107,7 @@ class Design:
         return counted.astype(np.float64)
 
 
-def design(codes: Sequence[Codes], weights: Array) -> Design:
+def design(codes: Sequence[Codes], weights: Array) -> CrossedDesign:
     """Return the design of a stereotype.
 
     Parameters
@@ -127,7 +127,7 @@ def design(codes: Sequence[Codes], weights: Array) -> Design:
     return known
 
 
-def _design(codes: Sequence[Codes], weights: Array) -> Design:
+def _design(codes: Sequence[Codes], weights: Array) -> CrossedDesign:
     n = len(weights)
     levels = tuple(np.unique(of_factor[of_factor >= 0]) for of_factor in codes)
     members = tuple(
@@ -143,7 +143,7 @@ def _design(codes: Sequence[Codes], weights: Array) -> Design:
     df = np.array([*ranks, n - 1 - sum(ranks)], float)
     expected = _expected_mean_squares(centred, bases, levels, df)
     shares = weights / weights.sum()
-    made = Design(levels, members, shares, df, expected, np.zeros(len(df)), bases)
+    made = CrossedDesign(levels, members, shares, df, expected, np.zeros(len(df)), bases)
     made.shares[:] = made.shares_of(np.ones(n, bool))
     return made
 
@@ -156,7 +156,7 @@ def _places(levels: Sequence[Codes]) -> list[slice]:
 
 
 def _bases(centred: Array, levels: Sequence[Codes], n: int) -> tuple[Array, ...]:
-    """Return what each factor tells beyond those before it, see `Design.bases`."""
+    """Return what each factor tells beyond those before it, see `CrossedDesign.bases`."""
     bases: list[Array] = []
     fitted = np.zeros((len(centred), 0))
     for place, present in zip(_places(levels), levels, strict=True):

@@ -146,8 +146,9 @@ def _shared_factor(
         if several[row]:
             moved = made.weights * (y - made.weights @ y) / scales[row] ** 0.5
             deviations[row, columns] = made.level_weights(place, moved)[recorded]
-    is_shared = ((weights > 0).sum(axis=0) > 1).any()
-    if not is_shared or not several.any():
+    # By stereotypes that have several levels: one that has a single level tells of none.
+    is_shared = (((weights > 0) & several[:, None]).sum(axis=0) > 1).any()
+    if not is_shared:
         return None
     return SharedFactor(place, deviations, weights, several)
 

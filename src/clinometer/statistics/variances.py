@@ -154,7 +154,11 @@ class Squares:
 
     @classmethod
     def of_scores(
-        cls, designs: Sequence[CrossedDesign], values: Sequence[Array], scales: Array, kurtosis: Array
+        cls,
+        designs: Sequence[CrossedDesign],
+        values: Sequence[Array],
+        scales: Array,
+        kurtosis: Array,
     ) -> Squares:
         """Return the squares of the values of each stereotype, (units,) each.
 
