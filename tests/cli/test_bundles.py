@@ -46,7 +46,7 @@ def answered(directory, plan, sides):
 def results(plan, tmp_path):
     """Two runs of a plan with a policy, in the folder of the command line, and their bundles."""
     (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
-    asked = replace(plan, policy=POLICY, iterations=12)
+    asked = replace(plan, policy=POLICY, iterations=24)
     for name, sides in (("old", SIDES[::-1]), ("new", SIDES)):
         answered(tmp_path / name, asked, sides)
         bundle(tmp_path / name, tmp_path / f"{name}.zip")

@@ -256,7 +256,7 @@ def test_the_nature_tests_are_positive_controls_and_in_no_mean() -> None:
     made = estimate_scores(scored(*nature).lazy()).estimates
     rows = made.filter(measure="reasoning_cost", method="clustered", level="stereotype")
     assert rows.select("stereotype", "control", "verdict").rows() == [
-        ("flowers_insects", "positive", "not known: too few trials")
+        ("flowers_insects", "positive", "passed")
     ]
     kinds = {key: RMIAT.control_of(key) for key in RMIAT.stereotypes}
     assert [key for key, kind in kinds.items() if kind == "positive"] == [

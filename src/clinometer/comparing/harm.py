@@ -56,6 +56,9 @@ __all__ = [
     "judge_mean",
 ]
 
+#: Of the interval that tells the side of a baseline.
+_SIDE_CONFIDENCE = 0.95
+
 #: With more times as many trials it is other prompts that are needed.
 _MOST_TIMES = 1e4
 
@@ -120,9 +123,11 @@ class Change(NamedTuple):
     @property
     def side(self) -> float:
         """Return the side of neutral on which the baseline lies: 1, −1, or 0 if it is open."""
-        if self.baseline is None or self.baseline["pointwise_low"] is None:
+        # Not of the table: with more trials (`with_times`) the interval is another.
+        ends = self.baseline and interval_of_row(self.baseline, _SIDE_CONFIDENCE)
+        if not ends:
             return 0.0
-        low, high = self.baseline["pointwise_low"], self.baseline["pointwise_high"]
+        low, high = ends
         return float(low > self.neutral) - float(high < self.neutral)
 
     @property
