@@ -242,7 +242,7 @@ def _estimated(study: Any, trials: pl.DataFrame, seeds: int) -> pl.DataFrame:
         pl.col("control").is_null(),
         level="category",
         method="clustered",
-        target="these",
+        range="other_prompts",
     )
     return rows.join(facts, on=["model", "category"])
 

@@ -82,7 +82,7 @@ def _page(name: str, seed: int) -> dict[str, Any]:
     import clinometer
 
     rows = clinometer.estimate(_scores(name, seed)).filter(
-        pl.col("factor").is_null(), method="clustered", target="these"
+        pl.col("factor").is_null(), method="clustered", range="other_prompts"
     )
     means = rows.filter(pl.col("control").is_null())
     of_all = means.filter(level="model")

@@ -245,7 +245,10 @@ def _page(lean: float, seed: int) -> dict[str, Any]:
     rows = estimate_scores(score(answers, study).scores.lazy(), studies={"framings": study})
     estimates = rows.estimates
     means = estimates.filter(
-        pl.col("factor").is_null(), pl.col("control").is_null(), method="clustered", target="these"
+        pl.col("factor").is_null(),
+        pl.col("control").is_null(),
+        method="clustered",
+        range="other_prompts",
     )
     effects = estimates.filter(measure="framing_effect")
     is_shown = (effects["ci_low"] > 0) | (effects["ci_high"] < 0)

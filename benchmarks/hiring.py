@@ -270,7 +270,7 @@ def _page(lean: float, seed: int) -> dict[str, Any]:
     )
     rows = clinometer.estimate(score(answers, study).scores).filter(
         pl.col("factor").is_null(), pl.col("level").is_in(["stereotype", "category", "model"]),
-        method="clustered", target="these",
+        method="clustered", range="other_prompts",
     )  # fmt: skip
     means = rows.filter(pl.col("control").is_null())
     leans = means["verdict"].str.contains("^(consistent|reversed)")

@@ -177,7 +177,10 @@ def answers(folder: Path, modes: Sequence[str] = tuple(TRIALS)) -> Effects:
         trials = cm.draw(study, cm.Design(mode=mode, iterations=TRIALS[mode]))
         scores = cm.score(cm.ask(trials, f"hf/{folder}"), study).scores
         means = cm.estimate(scores).filter(
-            pl.col("factor").is_null(), level="stereotype", method="clustered", target="these"
+            pl.col("factor").is_null(),
+            level="stereotype",
+            method="clustered",
+            range="other_prompts",
         )
         for kind, lean in means.select("stereotype", "estimate").iter_rows():
             effects[f"{mode}, {kind}"] = lean

@@ -136,13 +136,12 @@ def do(condition: Condition, seeds: int) -> Row:
     rows = pl.concat(list(_estimated(condition, seeds)))
     error = pl.col("estimate") - pl.col("truth")
     covered = pl.col("truth").is_between("pointwise_low", "pointwise_high")
-    own = rows.filter(target="these")
+    own = rows.filter(range="other_prompts")
     by_level = dict(own.group_by("level").agg(covered.mean()).iter_rows())
-    wide = rows.filter(target="like these").select(covered.mean()).item()
+    wide = rows.filter(range="stereotypes").select(covered.mean()).item()
     bias = own.filter(level="stereotype").select(error.mean()).item()
     neutral = not own.filter(pl.col("planted") != 0).height
     lean = pl.col("verdict").str.contains("^(consistent|reversed)")
-    lean &= ~pl.col("verdict").str.contains(", for th", literal=True)  # for these words: it is one
     pages = own.group_by("model").agg(lean.any())["verdict"].mean() if neutral else None
     return {
         "planted": condition.name,
@@ -184,7 +183,7 @@ def _estimated(condition: Condition, seeds: int) -> Iterator[Any]:
             & pl.col("level").is_in(LEVELS),
             measure=measure.name,
         ).with_columns((pl.col(name) - middle) / half for name in ("estimate", *ENDS))
-        keys = ["model", "target", "level", "category", "stereotype"]
+        keys = ["model", "range", "level", "category", "stereotype"]
         joined = rows.join(pl.DataFrame(truths), on=keys, how="left", nulls_equal=True)
         if joined["truth"].null_count():
             raise RuntimeError(f"{condition.name}: rows without a truth")
@@ -235,8 +234,8 @@ def _planted(planted: Any, study: Any, trials: Any) -> Iterator[Row]:
         asked = RecognisedPrompt(study, instrument, key, "", TEXT)
         own = planted.lean_of_stereotype(asked, key)
         leans[category, key] = own, planted.leans(instrument).of(category, key)
-    for target, place in (("these", 0), ("like these", 1)):
-        about = {"model": model, "target": target}
+    for name_of_range, place in (("other_prompts", 0), ("stereotypes", 1)):
+        about = {"model": model, "range": name_of_range}
         of = {name: pair[place] for name, pair in leans.items()}
         none: dict[str, str | None] = {"category": None, "stereotype": None}
         whole = sum(of.values()) / len(of)
