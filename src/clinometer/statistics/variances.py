@@ -58,6 +58,10 @@ _KURTOSIS = 1.0 / 3.0
 #: Draws of what is usual in a run, and of the variances of its stereotypes for each.
 _USUAL, _EACH = 512, 8
 
+#: Where fewer draws have nearly all the weight, as where stereotypes differ more than the prior
+#: allows, the likelihood of what is usual counts for less.
+_LEAST_DRAWS = 20.0
+
 #: Degrees of freedom of the t that proposes what is usual.
 _PROPOSED_DF = 5.0
 
@@ -303,10 +307,14 @@ def _draw_usual(
     centre, covariance = _mode(squares, prior, tempering)
     # Twice: the first draws tell where the second are to lie.
     for _ in range(2):
-        usual, log_weights = _proposed(centre, covariance, prior)
+        usual, log_prior = _proposed(centre, covariance, prior)
         by_stereotype = _log_likelihood_of_usual(usual, likeness, squares, tempering)
-        log_weights = log_weights + by_stereotype.sum(axis=1)
+        log_weights = log_prior + by_stereotype.sum(axis=1)
         weights = _normalised(log_weights)
+        while 1.0 / (weights**2).sum() < _LEAST_DRAWS:
+            by_stereotype = 0.7 * by_stereotype
+            log_weights = log_prior + by_stereotype.sum(axis=1)
+            weights = _normalised(log_weights)
         centre = weights @ usual
         covariance = np.cov(usual.T, aweights=weights, ddof=0) + 0.05 * np.eye(_K + 1)
     return usual, log_weights, by_stereotype
