@@ -56,7 +56,7 @@ def scored(**how: str) -> pl.DataFrame:
     return score(answered(**how), MIST)[0]  # type: ignore[arg-type]
 
 
-def change(found: Contrasted, share: str, method: str = "clustered") -> dict[str, Any]:
+def change(found: Contrasted, share: str, method: str = "bounded") -> dict[str, Any]:
     """The difference of one share over all stereotypes."""
     rows = found.estimates.filter(level="model", measure=f"{share}_share", method=method)
     return rows.row(0, named=True)
@@ -112,7 +112,7 @@ def test_the_side_of_the_stereotype_is_told_by_share(contrasted: Contrasted) -> 
     assert sides == {"comedy": "above", "tragedy": "below", "neutral": None}
     assert change(found, "tragedy")["estimate"] < 0
     assert [change(found, "comedy")[c] for c in ("range_low", "range_high")] == [-1.0, 1.0]
-    judged = judge(found.estimates).filter(level="model", method="clustered").drop_nulls("verdict")
+    judged = judge(found.estimates).filter(level="model", range="prompts").drop_nulls("verdict")
     assert dict(judged.select("measure", "verdict").iter_rows()) == {
         "comedy_share": "higher", "tragedy_share": "lower", "neutral_share": "inconclusive",
         "far_minus_uar": "higher",
@@ -123,7 +123,7 @@ def test_a_change_of_compliance_stands_once_and_not_by_share(contrasted: Contras
     found = contrasted
     changes = found.estimates.filter(measure="compliance")
     these = found.estimates.filter(pl.col("method") != "generalised")
-    assert changes.height == found.matches.height == these.height / 9
+    assert changes.height == found.matches.height == these.height / 13
 
 
 def test_where_nothing_is_neutral_the_score_is_the_difference_in_comedy() -> None:
@@ -159,7 +159,7 @@ def test_groups_drawn_at_random_are_paired_afterwards(contrasted: Contrasted) ->
         .sort("version")["comedy_share"]
     )
     assert row["estimate"] == pytest.approx(shares[0] - shares[1], abs=0.1)
-    assert row["n_scored"] > 150 and "unrecorded group words" in row["conditional_on"]
+    assert row["n_scored"] > 150 and "group words" in row["conditional_on"]
 
 
 def test_pairs_made_afterwards_do_not_follow_the_answers() -> None:
@@ -281,8 +281,8 @@ def test_contrasts_need_an_intervention() -> None:
     assert all(table_of.is_empty() for table_of in contrast_conditions(rows_of([row]))[:2])
     with_one = contrast_conditions(rows_of([row, {**row, "intervention": "kind", "score": 0.0}]))
     differences = with_one.estimates.filter(level="model", measure="relative_decision")
-    assert differences["estimate"].to_list() == [-1.0, -1.0]
-    assert differences["method"].to_list() == ["clustered", "published"]
+    assert differences["estimate"].to_list() == [-1.0] * 3
+    assert differences["method"].to_list() == ["clustered", "published", "bounded"]
 
 
 def published_answers(model: str, pairs: int = 1000) -> pl.DataFrame:
@@ -308,14 +308,14 @@ def published_answers(model: str, pairs: int = 1000) -> pl.DataFrame:
 def test_far_against_uar_as_printed(model: str, expected: float) -> None:
     """Table 2 of Li et al. (2025): .777 − .047 and .265 − .788, which section 4.4 contrasts."""
     found = contrast_attributions(published_answers(model).lazy())
-    row = found.estimates.filter(level="model", measure="far_minus_uar", method="clustered")
+    row = found.estimates.filter(level="model", measure="far_minus_uar", range="prompts")
     assert row["estimate"].item() == pytest.approx(expected)
     assert (row["ci_low"].item() > 0) == (expected > 0) == (row["ci_high"].item() > 0)
 
 
 def test_without_neutral_answers_far_and_uar_say_tone_and_bias() -> None:
     found = contrast_attributions(published_answers("DeepSeek-R1").lazy())  # it is never neutral
-    of = {m: found.estimates.filter(level="model", measure=m, method="clustered").row(0, named=True)
+    of = {m: found.estimates.filter(level="model", measure=m, method="bounded").row(0, named=True)
           for m in ("far_minus_uar", "comedy_share")}  # fmt: skip
     far, uar = (of["far_minus_uar"][f"{side}_estimate"] for side in ("candidate", "baseline"))
     comedy = [of["comedy_share"][f"{side}_estimate"] for side in ("candidate", "baseline")]
@@ -342,7 +342,7 @@ def decided(instrument: str, consistent: dict[str, list[int]]) -> pl.DataFrame:
 
 def differences(scores: pl.DataFrame, level: str) -> pl.DataFrame:
     rows = compare_relative(scores.lazy())
-    return rows.filter(level=level, method="clustered", measure="consistent_share")
+    return rows.filter(level=level, range="prompts", measure="consistent_share")
 
 
 def test_relative_and_absolute_decisions_differ_by_hand() -> None:

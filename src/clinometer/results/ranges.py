@@ -30,6 +30,7 @@ _OPEN = {
     "one version": "other versions",
     "one marginalized word": "other words",
     "one default word": "other words",
+    "unrecorded group words": "other words",
 }
 
 

@@ -26,7 +26,8 @@ import polars as pl
 from scipy.special import ndtri, stdtr
 
 from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, as_estimates, check
-from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.estimates import KEYS, OTHER_MEASURES
+from clinometer.results.ranges import rows_of_range
 from clinometer.statistics.clustered import Array
 
 __all__ = ["correlate", "correlate_dimensions", "pearson_row", "rank_models"]
@@ -153,8 +154,11 @@ def rank_models(estimates: pl.DataFrame) -> pl.DataFrame:
 
 
 def _scores(estimates: pl.DataFrame) -> pl.DataFrame:
-    """Give the clustered means of scores."""
+    """Give the means of scores for other prompts or, where these are open, for these prompts."""
     frame = check(estimates, ESTIMATES, "estimates")
-    return frame.filter(
-        pl.col("tost_margin").is_not_null(), pl.col("factor").is_null(), method="clustered"
-    )
+    means = frame.filter(pl.col("tost_margin").is_not_null(), pl.col("factor").is_null())
+    others, prompts = (rows_of_range(means, name) for name in ("other_prompts", "prompts"))
+    told = others.drop_nulls("se")
+    keys = ["subject", *KEYS]
+    missing = prompts.join(told, on=list(dict.fromkeys(keys)), how="anti", nulls_equal=True)
+    return pl.concat([told, missing])

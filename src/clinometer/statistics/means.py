@@ -96,6 +96,7 @@ class Ranges:
     other_prompts: ClusteredMean
     stereotypes: ClusteredMean | None
     single: tuple[str, ...]  # of `_FACETS`, the factors with one level, which are open
+    unrecorded: bool = False  # whether words were not recorded
 
     def mean(self, name: str) -> Mean | None:
         """Return the mean for one of `RANGES`."""
@@ -117,6 +118,7 @@ class Ranges:
         if name == "prompts":
             return "stereotypes, attribute words, wordings, group words"
         fixed = ["attribute words", *(_FACETS[factor][1] for factor in self.single)]
+        fixed += ["unrecorded group words"] if self.unrecorded else []
         return ", ".join(fixed if name == "stereotypes" else ["stereotypes", *fixed])
 
 
@@ -380,7 +382,9 @@ class InferredRun:
         if np.isfinite(error[0]) and len(single) < len(_FACETS):
             assert empty.scale is not None
             other_prompts = replace(empty, se=error[0] * empty.scale**0.5, df=error[1])
-        return Ranges(empty.n, self._prompts([place], [units]), other_prompts, None, single)
+        prompts = self._prompts([place], [units])
+        unrecorded = _lack_words([stratum.design])
+        return Ranges(empty.n, prompts, other_prompts, None, single, unrecorded)
 
     def _group_errors(self, shares: Sequence[Array]) -> GroupErrors | None:
         if self.variances is None:
@@ -412,7 +416,8 @@ class InferredRun:
             if len(members) > 1:
                 se, df = float(errors.wider_se[place]), float(errors.wider_df[place])
                 stereotypes = replace(empty, se=se, df=df)
-        return Ranges(n, None, other_prompts, stereotypes, single)
+        unrecorded = _lack_words([stratum.design for stratum in strata])
+        return Ranges(n, None, other_prompts, stereotypes, single, unrecorded)
 
     def _without_error(
         self, mean: float, n: int, size: int, ends: tuple[float, float]
@@ -437,6 +442,12 @@ class InferredRun:
             return bounded_mean(values, weights, *labels, self.ends.scores)
         before = np.concatenate([stratum.baseline[mask] for stratum, mask in parts])
         return paired_difference(before, before + values, weights, *labels, self.ends.scores)
+
+
+def _lack_words(designs: Sequence[CrossedDesign]) -> bool:
+    """Whether no design has a group word that was recorded; code 0 is none."""
+    words = [codes for design in designs for codes in design.levels[1:3]]
+    return not any((codes > 0).any() for codes in words)
 
 
 def _single_factors(designs: Sequence[CrossedDesign]) -> tuple[str, ...]:
