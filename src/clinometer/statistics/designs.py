@@ -62,7 +62,7 @@ class CrossedDesign:
     df: Array  # (sources,), of the mean squares
     expected: Array  # (sources, sources), E[mean squares] = expected @ variances
     shares: Array  # (sources,), variance of the mean = shares @ variances
-    bases: tuple[Array, ...]  # of each factor (levels of all factors, df), orthonormal in the units
+    bases: tuple[Array, ...]  # of each factor (levels of fitted factors, df), orthonormal
 
     @property
     def size(self) -> int:
@@ -77,11 +77,10 @@ class CrossedDesign:
     def squares(self, values: Array) -> Array:
         """Return the sums of squares of `values`, shape (units,), by source: (sources,)."""
         deviations = values - values.mean()
+        places = range(len(self.members))
+        fitted = [p for p in places if _is_fitted(self.levels[p], self.size)]
         totals = np.concatenate(
-            [
-                np.bincount(member[member >= 0], deviations[member >= 0], len(codes))
-                for member, codes in zip(self.members, self.levels, strict=True)
-            ]
+            [np.zeros(0), *(self.level_weights(place, deviations) for place in fitted)]
         )
         explained = [float(((basis.T @ totals) ** 2).sum()) for basis in self.bases]
         left = float(deviations @ deviations) - sum(explained)
@@ -134,14 +133,17 @@ def _design(codes: Sequence[Codes], weights: Array) -> CrossedDesign:
         np.where(of_factor >= 0, np.searchsorted(present, of_factor), -1)
         for of_factor, present in zip(codes, levels, strict=True)
     )
-    products = _products(members, levels)
+    # Of a factor that is not fitted, draws of single units, there may be very many levels.
+    fitted = [_is_fitted(present, n) for present in levels]
+    fitted_levels = [p if is_fitted else p[:0] for p, is_fitted in zip(levels, fitted, strict=True)]
+    products = _products(_fitted_members(members, fitted), fitted_levels)
     counts = products.diagonal()
     # Deviations from the mean of all units: the mean is fitted first.
     centred = products - np.outer(counts, counts) / n
-    bases = _bases(centred, levels, n)
+    bases = _bases(centred, fitted_levels)
     ranks = [basis.shape[1] for basis in bases]
     df = np.array([*ranks, n - 1 - sum(ranks)], float)
-    expected = _expected_mean_squares(centred, bases, levels, df)
+    expected = _expected_mean_squares(centred, bases, fitted_levels, df)
     shares = weights / weights.sum()
     made = CrossedDesign(levels, members, shares, df, expected, np.zeros(len(df)), bases)
     made.shares[:] = made.shares_of(np.ones(n, bool))
@@ -155,12 +157,25 @@ def _places(levels: Sequence[Codes]) -> list[slice]:
     return [slice(int(start), int(end)) for start, end in zip(starts, ends, strict=True)]
 
 
-def _bases(centred: Array, levels: Sequence[Codes], n: int) -> tuple[Array, ...]:
+def _is_fitted(levels: Codes, units: int) -> bool:
+    """Whether a factor with such levels is fitted; else its levels are counted as responses."""
+    return 1 < len(levels) < min(units, MOST_LEVELS)
+
+
+def _fitted_members(members: Sequence[Codes], fitted: Sequence[bool]) -> list[Codes]:
+    """Return the places of levels, −1 throughout for factors that are not fitted."""
+    return [
+        member if is_fitted else np.full_like(member, -1)
+        for member, is_fitted in zip(members, fitted, strict=True)
+    ]
+
+
+def _bases(centred: Array, levels: Sequence[Codes]) -> tuple[Array, ...]:
     """Return what each factor tells beyond those before it, see `CrossedDesign.bases`."""
     bases: list[Array] = []
     fitted = np.zeros((len(centred), 0))
     for place, present in zip(_places(levels), levels, strict=True):
-        if 1 < len(present) < min(n, MOST_LEVELS):
+        if len(present):
             bases.append(_basis(centred, place, fitted))
         else:
             bases.append(np.zeros((len(centred), 0)))
