@@ -269,9 +269,9 @@ def _count_replies(api: Any, check: UsageCheck) -> None:
 
     @functools.wraps(generate)
     async def counted(input: Sequence[Any], *arguments: Any, **options: Any) -> Any:
-        """Count a request to who answers at all, and take what is no answer for an error."""
+        """Count a request and the tokens of its reply; a reply without an answer is an error."""
         await api.contact.make()
-        # A call of nobody who counts is counted for nobody.
+        # Outside `count_requests` nothing limits the calls.
         requests = _requests.get() or Requests(sys.maxsize)
         requests.begin()
         read_bodies(getattr(api, "client", None))  # may have been made anew
@@ -279,8 +279,8 @@ def _count_replies(api: Any, check: UsageCheck) -> None:
         try:
             answer = await _await_answer(generate(input, *arguments, **options))
         except MalformedAnswer as error:
-            of_prompt = count_tokens(error.tokens.prompt, prompt)
-            requests.discard(TokenCounts(of_prompt, error.tokens.answer), str(error))
+            prompt_tokens = count_tokens(error.tokens.prompt, prompt)
+            requests.discard(TokenCounts(prompt_tokens, error.tokens.answer), str(error))
             raise
         except Exception as error:
             api.contact.explain(error)

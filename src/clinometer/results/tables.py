@@ -80,8 +80,8 @@ def as_frame(table: object, name: str) -> pl.DataFrame:
             ".csv or .parquet table"
         )
     values: dict[str, list[object]] = table.to_dict(orient="list")
-    frame = {str(name): list(map(_null_if_nan, column)) for name, column in values.items()}
-    return pl.DataFrame(frame, strict=False)
+    nullable = {str(label): list(map(_null_if_nan, column)) for label, column in values.items()}
+    return pl.DataFrame(nullable, strict=False)
 
 
 def _null_if_nan(value: object) -> object:
