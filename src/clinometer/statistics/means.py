@@ -51,7 +51,14 @@ from clinometer.statistics.shared import (
 )
 from clinometer.statistics.strata import STRATA_KEYS, Stratum, in_both_runs, strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, keys_of
-from clinometer.statistics.variances import Prior, Squares, Variances, prior_of, variances
+from clinometer.statistics.variances import (
+    Prior,
+    Squares,
+    Variances,
+    counted_near_ends,
+    prior_of,
+    variances,
+)
 
 __all__ = [
     "BALANCED",
@@ -248,10 +255,9 @@ class InferredRun:
             position_product(stratum.mean, stratum.design.size, ends.values) for stratum in strata
         ]
         self.scales = np.array(products) * (ends.values[1] - ends.values[0]) ** 2
-        # The excess kurtosis of scores at the two ends with such a mean.
-        kurtosis = np.maximum(1.0 / np.array(products) - 6.0, 0.0)
         values = [stratum.values for stratum in strata]
-        squares = Squares.of_scores(self.designs, values, self.scales, kurtosis)
+        counted = counted_near_ends(values, np.array(products), ends.values)
+        squares = Squares.of_scores(self.designs, values, self.scales, counted)
         self.factors = shared_factors(self.designs, values, self.scales)
         self.variances = variances(squares, prior, tempering_of(self.factors))
         self.shared = shared_variances(self.factors, self.variances, prior.shared)

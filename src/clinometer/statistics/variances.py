@@ -14,8 +14,8 @@ Measures
 
 Prior
     The standard deviation of wordings, words, cells and draws is half-Cauchy with the scale
-    `RATIO`, relative to that of responses. The variance of responses is log-normal about `RESPONSE`
-    with the log sd `RESPONSE_SPREAD`. Stereotypes differ from what is usual in the run: their
+    `ratio`, relative to that of responses. The variance of responses is log-normal about `response`
+    with the log sd `spread`, and at most what scores at the two ends have (`Prior`). Stereotypes differ from what is usual in the run: their
     response variances as scaled inverse χ² with d degrees of freedom, their log ratios as normal
     with the same spread; log d is uniform over `LIKENESS`. A lone stereotype has the same prior.
     Modes whose answers are probabilities have priors of their own, as nothing is drawn there.
@@ -31,8 +31,8 @@ Method
 
 Deviations from the source
     Stereotypes that share the levels of a factor tell of its variance only as much as independent
-    ones would (`tempering`). Near the ends of a scale squares say little of variances: their
-    degrees of freedom are divided by what the kurtosis of two-point scores makes of them.
+    ones would (`tempering`). Near the ends of a scale squares say little of variances, and where all
+    scores are at one end next to nothing (`counted_near_ends`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, gammaincinv, gammaln, ndtri, polygamma, stdtr, stdtrit
+from scipy.special import expit, gammaincinv, gammaln, ndtr, ndtri, polygamma, stdtr, stdtrit
 
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, CrossedDesign
@@ -54,6 +54,10 @@ _K = len(CROSSED)
 #: .95, intervals of ±1 answers cover 1.00 at 5 times an oracle's width with the whole of it, .99 at
 #: 2.2 times with a third, .68 with a tenth (one stereotype of 48 answers).
 _KURTOSIS = 1.0 / 3.0
+
+#: How much squares count where all scores of a stereotype are alike at an end of the scale. At a
+#: mean of .95, intervals of 48 ±1 answers in one wording cover .69 if they count as others do.
+_ALIKE = 0.1
 
 #: Draws of what is usual in a run, and of the variances of its stereotypes for each.
 _USUAL, _EACH = 512, 8
@@ -85,7 +89,7 @@ _NORMAL = ndtri(even_points(_USUAL * _EACH, _K)).reshape(_USUAL, _EACH, _K)
 
 #: The bounds of log ratios and of the log response variance in the search for the mode.
 _LOWEST = np.array([*[-12.0] * _K, -20.0])
-_HIGHEST = np.array([*[7.0] * _K, 5.0])
+_HIGHEST = np.array([*[7.0] * _K, -0.02])
 
 #: Probabilities at which a t has the quantiles of a mixture.
 _QUANTILES = np.array([0.975, 0.9997])
@@ -106,14 +110,20 @@ class Prior:
         # Of 2 log |C| with C Cauchy.
         cauchy = 0.5 * ratios - np.logaddexp(0.0, ratios) - np.log(np.pi)
         response = (points[..., _K] - np.log(self.response)) / self.spread
-        normal = -0.5 * response**2 - np.log(self.spread * np.sqrt(2.0 * np.pi))
-        return np.asarray(cauchy.sum(axis=-1) + normal)
+        normal = -0.5 * response**2 - np.log(self.spread * np.sqrt(2.0 * np.pi) * self._possible)
+        possible = np.where(points[..., _K] <= 0.0, normal, -1e3)
+        return np.asarray(cauchy.sum(axis=-1) + possible)
 
     def draw(self, uniform: Array) -> Array:
         """Return draws from uniform numbers, both (draws, sources)."""
         ratios = 2.0 * np.log(self.ratio * np.tan(np.pi / 2.0 * uniform[:, :_K]))
-        response = np.log(self.response) + self.spread * ndtri(uniform[:, _K])
+        response = np.log(self.response) + self.spread * ndtri(self._possible * uniform[:, _K])
         return np.column_stack([ratios, response])
+
+    @property
+    def _possible(self) -> float:
+        """The share of the log-normal that is at most 1: scores vary by no more."""
+        return float(ndtr(-np.log(self.response) / self.spread))
 
     @property
     def middle(self) -> Array:
@@ -148,6 +158,19 @@ def prior_of(mode: str | None) -> Prior:
     return EXACT if mode in _EXACT_MODES else DRAWN
 
 
+def counted_near_ends(
+    values: Sequence[Array], products: Array, ends: tuple[float, float]
+) -> Array:
+    """Return how much the squares of each stereotype tell of its variances, (stereotypes,), 0 to 1.
+
+    `values`: (units,) each; `products`: (stereotypes,), q(1 − q) of where the means lie between the
+    ends (`position_product`).
+    """
+    excess = np.maximum(1.0 / products - 6.0, 0.0)  # the kurtosis of two-point scores
+    off_end = np.array([min(int((y != end).sum()) for end in ends) for y in values])
+    return np.asarray((off_end + _ALIKE) / (off_end + 1.0) / (1.0 + _KURTOSIS * excess / 2.0))
+
+
 @dataclass(frozen=True)
 class Squares:
     """The sums of squares of the stereotypes of a run, as parts of their scales."""
@@ -162,14 +185,14 @@ class Squares:
         designs: Sequence[CrossedDesign],
         values: Sequence[Array],
         scales: Array,
-        kurtosis: Array,
+        counted: Array,
     ) -> Squares:
         """Return the squares of the values of each stereotype, (units,) each.
 
-        `scales`: (stereotypes,), what variances are parts of; `kurtosis`: (stereotypes,), the
-        excess kurtosis that the squares are to allow for.
+        `scales`: (stereotypes,), what variances are parts of; `counted`: (stereotypes,), how much
+        the squares tell of variances (`counted_near_ends`).
         """
-        counted = 1.0 / (1.0 + _KURTOSIS * kurtosis[:, None] / 2.0)
+        counted = counted[:, None]
         squares = [made.squares(y) for made, y in zip(designs, values, strict=True)]
         df = np.array([made.df for made in designs])
         expected = np.array([made.expected for made in designs])
