@@ -72,6 +72,20 @@ def test_an_interval_excludes_neutral_where_the_row_is_told(p: list[float], kind
     assert outside.to_list() == leaning(found)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_what_is_told_for_other_prompts_is_told_for_these(sign: float) -> None:
+    """On the side of neutral alone, and a wider interval for other prompts changes nothing."""
+    others, prompts = {**STEREOTYPES, "range": "other_prompts"}, {**STEREOTYPES, "range": "prompts"}
+    turned = {"neutral": 0.0 if sign > 0 else 0.4}
+    narrower = page(mean_row(0.01, **others, **turned), mean_row(0.3, **prompts, **turned))
+    near, far = ("ci_low", "ci_high") if sign > 0 else ("ci_high", "ci_low")
+    assert narrower[near][0] == narrower[near][1] and narrower["p_bh"].to_list() == pytest.approx([0.01, 0.01])
+    alone = page(mean_row(0.3, **prompts, **turned))
+    assert narrower[far][1] == alone[far][0]
+    wider = page(mean_row(0.3, **others, **turned), mean_row(0.01, **prompts, **turned))
+    assert wider.row(1) == page(mean_row(0.01, **prompts, **turned)).row(0)
+
+
 def test_what_repeats_a_lower_level_is_decided_with_it_and_counts_once() -> None:
     """A category of one stereotype, and the mean of a lone category."""
     single = {"level": "category", "n_stereotypes": 1}
@@ -162,6 +176,7 @@ def test_a_lone_stereotype_is_told_by_its_test_alone(
     levels = found.filter(pl.col("level").is_in(["stereotype", "category", "model"]))
     judged = levels.filter(pl.col("method").is_in(["bounded", "clustered"]))
     assert judged["n_tests"].to_list() == pytest.approx([1] * len(judged))
-    assert judged["ci_low"].to_list() == pytest.approx(judged["pointwise_low"].to_list())
-    assert judged["p_bh"].to_list() == pytest.approx(judged["p"].to_list())
     assert judged["p"].n_unique() == 2  # for these prompts, and for others
+    others = judged.filter(range="other_prompts")
+    assert others["ci_low"].to_list() == pytest.approx(others["pointwise_low"].to_list())
+    assert others["p_bh"].to_list() == pytest.approx(others["p"].to_list())

@@ -15,6 +15,10 @@ Rule
     told, and nowhere else. A mean that repeats that of a lower level (a category of one stereotype)
     is decided with the lower one. Explicit measures, controls, cells and means of all models are
     families of their own.
+
+    What is told for other prompts is told for these, which are some of them: towards neutral, no
+    interval in these prompts ends beyond the one for other prompts. With few answers it would, as
+    it takes nothing from what other stereotypes tell of answers.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from clinometer.results import CONDITIONS, Schema, columns
+from clinometer.results.estimates import KEYS
 from clinometer.statistics.clustered import Array, Row
 from clinometer.statistics.looks import Looks
 from clinometer.statistics.rows import mean_of_row
@@ -77,7 +82,33 @@ def see_together(
     for _, family in tested.group_by([*_FAMILY, "family_level"], maintain_order=True):
         rows += _decide_family(family, 1.0 - confidence, looks or Looks())
     decided = pl.DataFrame(rows, schema={"row": pl.UInt32(), **_SCHEMA})
-    return numbered.update(decided, on="row").drop("row")
+    return _within_other_prompts(numbered.update(decided, on="row")).drop("row")
+
+
+def _within_other_prompts(decided: pl.DataFrame) -> pl.DataFrame:
+    """Let means in these prompts end, towards neutral, where those for other prompts do at most."""
+    names = ("p_bh", "ci_low", "ci_high", "bound_ci_low", "bound_ci_high")
+    keys = [name for name in KEYS if name in decided.columns]
+    has_test = pl.col("p_bh").is_not_null()
+    prompts = decided.filter(has_test, range="prompts").select(
+        "row", *keys, "estimate", "neutral", *names
+    )
+    others = decided.filter(has_test, range="other_prompts").select(*keys, *names)
+    both = prompts.join(others, on=keys, nulls_equal=True, suffix="_of_others")
+    above = pl.col("estimate") > pl.col("neutral")
+    ends = [
+        *((name, above, pl.max_horizontal) for name in ("ci_low", "bound_ci_low")),
+        *((name, ~above, pl.min_horizontal) for name in ("ci_high", "bound_ci_high")),
+    ]
+    moved = both.select(
+        "row",
+        pl.min_horizontal("p_bh", "p_bh_of_others"),
+        *(
+            pl.when(towards).then(nearest(name, f"{name}_of_others")).otherwise(name).alias(name)
+            for name, towards, nearest in ends
+        ),
+    )
+    return decided.update(moved, on="row")
 
 
 def _repeats_a_level() -> pl.Expr:

@@ -57,6 +57,9 @@ from clinometer.statistics.unit_weights import UnitWeights, weigh_units
 
 __all__ = ["BoundedMean", "bounded_mean", "paired_difference", "unpaired_difference"]
 
+#: A mean so near to the end is there: the square of its distance is 0 to a computer.
+_NOTHING = 1e-100
+
 
 @dataclass(frozen=True)
 class BoundedMean:
@@ -104,13 +107,13 @@ class BoundedMean:
 
     def _quantile(self, distance: float, units: float, tail: float) -> float:
         """Return a quantile of the weighted mean's distance from an end."""
-        if distance == 0.0:
+        if distance <= _NOTHING:
             return 0.0
         return self._span * float(betaincinv(*self._match_beta(distance, units), tail))
 
     def _tail(self, distance: float, units: float, most: float) -> float:
         """Return the probability that the weighted mean's distance from an end is at most this."""
-        if distance == 0.0:
+        if distance <= _NOTHING:
             return float(most >= 0.0)
         share = min(max(most / self._span, 0.0), 1.0)
         return float(betainc(*self._match_beta(distance, units), share))
