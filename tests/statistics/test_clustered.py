@@ -6,6 +6,7 @@ import scipy.stats
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 from statsmodels.stats.weightstats import DescrStatsW
@@ -159,7 +160,12 @@ def share(successes: int, n: int, low: float = 0.0, high: float = 1.0) -> Cluste
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 @pytest.mark.parametrize(("successes", "n"), [(0, 7), (1, 7), (3, 10), (50, 200), (200, 200)])
 def test_interval_on_a_scale_is_wilsons(successes, n, confidence):
-    expected = proportion_confint(successes, n, 1 - confidence, method="wilson")
+    """Or Clopper and Pearson's, if it is wider, where all answers are at one end."""
+    wilson, exact = (
+        proportion_confint(successes, n, 1 - confidence, method=name) for name in ("wilson", "beta")
+    )
+    widest = min(wilson[0], exact[0]), max(wilson[1], exact[1])
+    expected = widest if successes in (0, n) else wilson
     assert share(successes, n).interval(confidence) == pytest.approx(expected, abs=1e-9)
     other = [2 * end - 1 for end in expected]
     assert share(successes, n, -1.0).interval(confidence) == pytest.approx(other, abs=1e-9)
@@ -170,6 +176,9 @@ def test_interval_on_a_scale_is_wilsons(successes, n, confidence):
 def test_p_on_a_scale_is_that_of_the_score_test(successes, n, null):
     for alternative, method in (("two-sided", "p"), ("larger", "p_above"), ("smaller", "p_below")):
         _, expected = proportions_ztest(successes, n, null, alternative, prop_var=null)
+        if successes == 0 and alternative != "larger":
+            exact = binomtest(0, n, null, "less").pvalue
+            expected = max(expected, exact * (2 if alternative == "two-sided" else 1))
         assert getattr(share(successes, n), method)(null) == pytest.approx(expected)
 
 
@@ -189,6 +198,14 @@ def test_interval_on_a_scale_lies_inside_and_holds_what_the_test_keeps(
 
 def test_a_true_mean_at_an_end_allows_no_other_score():
     assert (share(1, 9).p(0.0), share(0, 9).p(1.0), share(8, 9).p(1.0)) == (0.0, 0.0, 0.0)
+
+
+def test_few_answers_that_agree_do_not_lean():
+    """Half of all pairs of answers agree where there is no lean, and an eighth of four."""
+    for n, expected in ((2, 0.5), (4, 0.125)):
+        agreeing = ClusteredMean(n, n, 1.0, 0.1, 9.0, bounds=(-1.0, 1.0), scale=0.5)
+        assert agreeing.p(0.0) == pytest.approx(expected)
+        assert agreeing.interval()[0] < 0 < agreeing.interval()[1] == 1.0
 
 
 SAMPLE = np.random.default_rng(3).normal(0.05, 0.4, 60)

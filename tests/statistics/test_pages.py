@@ -79,7 +79,9 @@ def test_what_is_told_for_other_prompts_is_told_for_these(sign: float) -> None:
     turned = {"neutral": 0.0 if sign > 0 else 0.4}
     narrower = page(mean_row(0.01, **others, **turned), mean_row(0.3, **prompts, **turned))
     near, far = ("ci_low", "ci_high") if sign > 0 else ("ci_high", "ci_low")
-    assert narrower[near][0] == narrower[near][1] and narrower["p_bh"].to_list() == pytest.approx([0.01, 0.01])
+    assert narrower[near][0] == narrower[near][1] and narrower["p_bh"].to_list() == pytest.approx(
+        [0.01, 0.01]
+    )
     alone = page(mean_row(0.3, **prompts, **turned))
     assert narrower[far][1] == alone[far][0]
     wider = page(mean_row(0.3, **others, **turned), mean_row(0.01, **prompts, **turned))

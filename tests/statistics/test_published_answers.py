@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 import statsmodels.api as sm
+from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
 
 from clinometer.results import SCORES, Measure
@@ -70,7 +71,7 @@ def test_mean_and_naive_error(scores):
 
 
 def test_error_for_stereotypes_like_these(scores):
-    """By stereotype; that of the dispersion of means, less what it may owe to their errors."""
+    """As wide as by the dispersion of the 21 means."""
     row = model_row(scores, "generalised")
     assert (row["range"], row["n_stereotypes"]) == ("stereotypes", 21)
     scored = scores.drop_nulls("score")
@@ -79,7 +80,8 @@ def test_error_for_stereotypes_like_these(scores):
     fit = sm.OLS(scored["score"].to_numpy(), ones).fit(
         cov_type="cluster", cov_kwds={"groups": groups}
     )
-    assert row["se"] == pytest.approx(fit.bse[0], rel=0.1)
+    half_width = (row["pointwise_high"] - row["pointwise_low"]) / 2
+    assert half_width == pytest.approx(t.ppf(0.975, 20) * fit.bse[0], rel=0.1)
 
 
 def test_a_cell_has_the_error_of_the_paper_in_these_prompts(scores):

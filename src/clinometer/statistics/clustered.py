@@ -95,7 +95,8 @@ class ClusteredMean:
     With `scale`, the variance is proportional to (mean − low)(high − mean), as that of a share is,
     and `se` is the error where this product is `scale`. Test and interval are then Wilson's (1927,
     JASA 22(158), 209–212), with t for the normal: the variance is that of the hypothesis, and the
-    interval stays inside `bounds`, also where every score is at one end.
+    interval stays inside `bounds`. Where every score is at one end, Clopper and Pearson's (1934,
+    Biometrika 26(4), 404–413) for as many answers of two values take their place if they are wider.
     """
 
     n: int
@@ -115,7 +116,8 @@ class ClusteredMean:
         if self.mean is None or self.se is None or self.df is None:
             return None, None
         if not self.unanimous:
-            return self._interval(float(stdtrit(self.df, 0.5 + confidence / 2)))
+            low, high = self._interval(float(stdtrit(self.df, 0.5 + confidence / 2)))
+            return self._at_least_exact(low, high, 0.5 - confidence / 2)
         if self.bounds is None:
             return None, None
         # At most this share of clusters has another mean than those seen, see the class.
@@ -137,6 +139,24 @@ class ClusteredMean:
         width = max(centre**2 - product, 0.0) ** 0.5
         lower, upper = max(centre - width, low), min(centre + width, high)
         return low if self.mean <= low else lower, high if self.mean >= high else upper  # exactly
+
+    def _at_least_exact(self, low: float, high: float, tail: float) -> tuple[float, float]:
+        """Widen an interval to Clopper and Pearson's where every score is at one end."""
+        if self._common_end is None or self.bounds is None:
+            return low, high
+        lowest, highest = self.bounds
+        reach = (highest - lowest) * tail ** (1.0 / self.n_clusters)
+        if self._common_end > 0:
+            return min(low, lowest + reach), high
+        return low, max(high, highest - reach)
+
+    @property
+    def _common_end(self) -> float | None:
+        """The end that all scores are at, 1 or −1, where variances depend on the mean."""
+        if self.scale is None or self.bounds is None or self.mean is None:
+            return None
+        low, high = self.bounds
+        return 1.0 if self.mean >= high else -1.0 if self.mean <= low else None
 
     def plus(self, variance: float, df: float) -> ClusteredMean:
         """Return the mean with a further variance, known with `df`; Satterthwaite's df of both."""
@@ -199,7 +219,8 @@ class ClusteredMean:
     def _one_sided(self, null: float, side: float) -> float | None:
         t = self.t(null)
         if t is not None and self.df is not None:
-            return float(stdtr(self.df, -side * t))
+            p = float(stdtr(self.df, -side * t))
+            return p if self._common_end != side else max(p, self._p_of_two_values(null, side))
         if self.mean is None or self.bounds is None or not self.unanimous:
             return None
         # Distances from the end that clusters of another mean would pull towards.
@@ -209,6 +230,13 @@ class ClusteredMean:
         if to_mean <= to_null:
             return 1.0
         return float((max(to_null, 0.0) / to_mean) ** (self.n_clusters - 1))
+
+    def _p_of_two_values(self, null: float, side: float) -> float:
+        """Return the one-sided p of answers at either end that are all at one."""
+        assert self.bounds is not None
+        low, high = self.bounds
+        distance = null - low if side > 0 else high - null
+        return float(min(max(distance / (high - low), 0.0), 1.0)) ** self.n_clusters
 
 
 def clustered_mean(

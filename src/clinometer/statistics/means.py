@@ -256,7 +256,7 @@ class InferredRun:
         ]
         self.scales = np.array(products) * (ends.values[1] - ends.values[0]) ** 2
         values = [stratum.values for stratum in strata]
-        counted = counted_near_ends(values, np.array(products), ends.values)
+        counted = counted_near_ends(np.array(products))
         squares = Squares.of_scores(self.designs, values, self.scales, counted)
         self.factors = shared_factors(self.designs, values, self.scales)
         self.variances = variances(squares, prior, tempering_of(self.factors))

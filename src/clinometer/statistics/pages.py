@@ -96,9 +96,10 @@ def _within_other_prompts(decided: pl.DataFrame) -> pl.DataFrame:
     others = decided.filter(has_test, range="other_prompts").select(*keys, *names)
     both = prompts.join(others, on=keys, nulls_equal=True, suffix="_of_others")
     above = pl.col("estimate") > pl.col("neutral")
+    below = pl.col("estimate") < pl.col("neutral")
     ends = [
         *((name, above, pl.max_horizontal) for name in ("ci_low", "bound_ci_low")),
-        *((name, ~above, pl.min_horizontal) for name in ("ci_high", "bound_ci_high")),
+        *((name, below, pl.min_horizontal) for name in ("ci_high", "bound_ci_high")),
     ]
     moved = both.select(
         "row",

@@ -13,11 +13,11 @@ Measures
     stands for (`student`).
 
 Prior
-    The standard deviation of wordings, words, cells and draws is half-Cauchy with the scale
-    `ratio`, relative to that of responses. The variance of responses is log-normal about `response`
-    with the log sd `spread`, and at most what scores at the two ends have (`Prior`). Stereotypes differ from what is usual in the run: their
-    response variances as scaled inverse χ² with d degrees of freedom, their log ratios as normal
-    with the same spread; log d is uniform over `LIKENESS`. A lone stereotype has the same prior.
+    The standard deviation of wordings, words, cells and draws is half-Cauchy, relative to that of
+    responses. The variance of responses is log-normal, and at most that of scores at the two ends
+    (`Prior`). Stereotypes differ from what is usual in the run: their response variances as scaled
+    inverse χ² with d degrees of freedom, their log ratios as normal with the same spread; log d is
+    uniform over `LIKENESS`. A lone stereotype has the same prior.
     Modes whose answers are probabilities have priors of their own, as nothing is drawn there.
     Wordings, words, cells and draws together vary by no more than scores at the two ends of the
     scale would: (mean − low)(high − mean) (Bhatia & Davis 2000, American Mathematical Monthly
@@ -31,8 +31,8 @@ Method
 
 Deviations from the source
     Stereotypes that share the levels of a factor tell of its variance only as much as independent
-    ones would (`tempering`). Near the ends of a scale squares say little of variances, and where all
-    scores are at one end next to nothing (`counted_near_ends`).
+    ones would (`tempering`). Near the ends of a scale squares say little of variances
+    (`counted_near_ends`).
 """
 
 from __future__ import annotations
@@ -54,10 +54,6 @@ _K = len(CROSSED)
 #: .95, intervals of ±1 answers cover 1.00 at 5 times an oracle's width with the whole of it, .99 at
 #: 2.2 times with a third, .68 with a tenth (one stereotype of 48 answers).
 _KURTOSIS = 1.0 / 3.0
-
-#: How much squares count where all scores of a stereotype are alike at an end of the scale. At a
-#: mean of .95, intervals of 48 ±1 answers in one wording cover .69 if they count as others do.
-_ALIKE = 0.1
 
 #: Draws of what is usual in a run, and of the variances of its stereotypes for each.
 _USUAL, _EACH = 512, 8
@@ -83,7 +79,7 @@ def even_points(n: int, dimensions: int) -> Array:
     return np.asarray((0.5 + np.arange(1.0, n + 1.0)[:, None] * steps) % 1.0)
 
 
-#: Columns: ratios, response variance, the χ² of the proposal, likeness.
+#: Columns: ratios, response variance, likeness, the χ² of the proposal.
 _POINTS = even_points(_USUAL, _K + 3).clip(1e-6, 1 - 1e-6)
 _NORMAL = ndtri(even_points(_USUAL * _EACH, _K)).reshape(_USUAL, _EACH, _K)
 
@@ -158,17 +154,14 @@ def prior_of(mode: str | None) -> Prior:
     return EXACT if mode in _EXACT_MODES else DRAWN
 
 
-def counted_near_ends(
-    values: Sequence[Array], products: Array, ends: tuple[float, float]
-) -> Array:
+def counted_near_ends(products: Array) -> Array:
     """Return how much the squares of each stereotype tell of its variances, (stereotypes,), 0 to 1.
 
-    `values`: (units,) each; `products`: (stereotypes,), q(1 − q) of where the means lie between the
-    ends (`position_product`).
+    `products`: (stereotypes,), q(1 − q) of where the means lie between the ends
+    (`position_product`).
     """
     excess = np.maximum(1.0 / products - 6.0, 0.0)  # the kurtosis of two-point scores
-    off_end = np.array([min(int((y != end).sum()) for end in ends) for y in values])
-    return np.asarray((off_end + _ALIKE) / (off_end + 1.0) / (1.0 + _KURTOSIS * excess / 2.0))
+    return np.asarray(1.0 / (1.0 + _KURTOSIS * excess / 2.0))
 
 
 @dataclass(frozen=True)
@@ -289,8 +282,8 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
         1; by default all.
     """
     counts = np.ones(_K + 1) if tempering is None else tempering
-    likeness = LIKENESS[0] * (LIKENESS[1] / LIKENESS[0]) ** _POINTS[:, _K + 2]
-    usual, log_weights, by_stereotype = _draw_usual(squares, prior, counts, likeness)
+    usual, log_weights, by_stereotype = _draw_usual(squares, prior, counts)
+    likeness = _likeness(usual)
     spread = np.sqrt(polygamma(1, likeness / 2.0)).clip(0.0, 1.2)
     log_ratios = usual[:, None, :_K] + spread[:, None, None] * _NORMAL
     expected, relative = squares.mean_squares(log_ratios)
@@ -320,18 +313,26 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
     )
 
 
-def _draw_usual(
-    squares: Squares, prior: Prior, tempering: Array, likeness: Array
-) -> tuple[Array, Array, Array]:
-    """Return draws of what is usual, (draws, sources), with the logs of their weights.
+def _likeness(usual: Array) -> Array:
+    """Return the degrees of freedom of how alike stereotypes are, (draws,).
+
+    The last column of what is usual stands for them; it is normal before the run.
+    """
+    return np.asarray(LIKENESS[0] * (LIKENESS[1] / LIKENESS[0]) ** ndtr(usual[:, -1]))
+
+
+def _draw_usual(squares: Squares, prior: Prior, tempering: Array) -> tuple[Array, Array, Array]:
+    """Return draws of what is usual, (draws, sources + 1), with the logs of their weights.
 
     And the log likelihood of each stereotype in them, (draws, stereotypes).
     """
-    centre, covariance = _mode(squares, prior, tempering)
-    # Twice: the first draws tell where the second are to lie.
-    for _ in range(2):
+    mode, covariance_there = _mode(squares, prior, tempering)
+    centre, covariance = np.append(mode, 0.0), np.eye(_K + 2)
+    covariance[:-1, :-1] = covariance_there
+    # The first draws tell where the next are to lie.
+    for _ in range(3):
         usual, log_prior = _proposed(centre, covariance, prior)
-        by_stereotype = _log_likelihood_of_usual(usual, likeness, squares, tempering)
+        by_stereotype = _log_likelihood_of_usual(usual, squares, tempering)
         log_weights = log_prior + by_stereotype.sum(axis=1)
         weights = _normalised(log_weights)
         while 1.0 / (weights**2).sum() < _LEAST_DRAWS:
@@ -339,7 +340,7 @@ def _draw_usual(
             log_weights = log_prior + by_stereotype.sum(axis=1)
             weights = _normalised(log_weights)
         centre = weights @ usual
-        covariance = np.cov(usual.T, aweights=weights, ddof=0) + 0.05 * np.eye(_K + 1)
+        covariance = np.cov(usual.T, aweights=weights, ddof=0) + 0.01 * np.eye(_K + 2)
     return usual, log_weights, by_stereotype
 
 
@@ -349,9 +350,7 @@ def _normalised(log_weights: Array, axis: int = 0) -> Array:
     return np.asarray(weights / weights.sum(axis=axis, keepdims=True))
 
 
-def _log_likelihood_of_usual(
-    usual: Array, likeness: Array, squares: Squares, tempering: Array
-) -> Array:
+def _log_likelihood_of_usual(usual: Array, squares: Squares, tempering: Array) -> Array:
     """Return the log likelihood of what is usual, (draws, stereotypes).
 
     The mean squares of a stereotype are F-distributed about what is usual, as its own expected ones
@@ -359,7 +358,7 @@ def _log_likelihood_of_usual(
     """
     expected, _ = squares.mean_squares(usual[:, :_K])
     expected = expected * np.exp(usual[:, _K])[:, None, None]
-    prior_df = likeness[:, None, None]
+    prior_df = _likeness(usual)[:, None, None]
     df = squares.df
     density = (
         gammaln((df + prior_df) / 2.0)
@@ -400,27 +399,30 @@ def _mode(squares: Squares, prior: Prior, tempering: Array) -> tuple[Array, Arra
 
 
 def _proposed(centre: Array, covariance: Array, prior: Prior) -> tuple[Array, Array]:
-    """Return draws of what is usual, (draws, sources), with the logs of their prior weights.
+    """Return draws of what is usual, (draws, sources + 1), with the logs of their prior weights.
 
-    Half are of a t about the centre, half of the prior.
+    Three quarters are of a t about the centre, the others of the prior.
     """
-    half = _USUAL // 2
-    sources = _K + 1
+    near_centre = 3 * _USUAL // 4
+    n = _K + 2
     root = np.linalg.cholesky(covariance)
-    chi2 = 2.0 * gammaincinv(_PROPOSED_DF / 2.0, _POINTS[:half, sources])
-    normal = ndtri(_POINTS[:half, :sources])
+    chi2 = 2.0 * gammaincinv(_PROPOSED_DF / 2.0, _POINTS[:near_centre, n])
+    normal = ndtri(_POINTS[:near_centre, :n])
     near = centre + (normal / np.sqrt(chi2 / _PROPOSED_DF)[:, None]) @ root.T
-    draws = np.vstack([near, prior.draw(_POINTS[half:, :sources])])
+    rest = _POINTS[near_centre:]
+    far = np.column_stack([prior.draw(rest), ndtri(rest[:, _K + 1])])
+    draws = np.vstack([near, far])
     distance = (np.linalg.solve(root, (draws - centre).T) ** 2).sum(axis=0)
     log_t = (
-        gammaln((_PROPOSED_DF + sources) / 2.0)
+        gammaln((_PROPOSED_DF + n) / 2.0)
         - gammaln(_PROPOSED_DF / 2.0)
-        - sources / 2.0 * np.log(_PROPOSED_DF * np.pi)
+        - n / 2.0 * np.log(_PROPOSED_DF * np.pi)
         - np.log(np.diag(root)).sum()
-        - (_PROPOSED_DF + sources) / 2.0 * np.log1p(distance / _PROPOSED_DF)
+        - (_PROPOSED_DF + n) / 2.0 * np.log1p(distance / _PROPOSED_DF)
     )
-    log_prior = prior.log_density(draws)
-    return draws, log_prior - np.logaddexp(log_t, log_prior)
+    log_likeness = -0.5 * draws[:, -1] ** 2 - 0.5 * np.log(2.0 * np.pi)
+    log_prior = prior.log_density(draws[:, :-1]) + log_likeness
+    return draws, log_prior - np.logaddexp(np.log(0.75) + log_t, np.log(0.25) + log_prior)
 
 
 def student(weights: Array, variances: Array, df: Array) -> tuple[Array, Array]:
