@@ -38,7 +38,7 @@ MODEL = "simulated/leaning"
 OPTIONS = PlanOptions(
     ["bai2025"],
     ["word_association"],
-    "science,black,career",
+    "age,islam,weight",
     iterations=8,
     modes=["free"],
     until="decided",
@@ -60,7 +60,7 @@ def _plan() -> Plan:
 def test_a_stereotype_ends_where_it_is_decided(decided: Path) -> None:
     stage = load_plan(decided).stage
     asked = read_table(decided / "scores.parquet").group_by("stereotype").len()
-    assert {end.stereotype for end in stage.ended} == {"science", "black", "career"}
+    assert {end.stereotype for end in stage.ended} == {"age", "islam", "weight"}
     assert {end.why for end in stage.ended} <= {"decided", "hopeless", "last look"}
     counts = dict(asked.rows())
     for end in stage.ended:
@@ -172,7 +172,7 @@ def test_nothing_is_hopeless_that_controls_depend_on() -> None:
 def test_a_look_that_nothing_is_paid_for_is_not_asked_again() -> None:
     """A stereotype that was decided, and is open again, has more trials at this very look."""
     plan = replace(
-        _plan(), stage=Stage(4, (Ended("bai2025", "word_association", "career", 2, "decided"),))
+        _plan(), stage=Stage(4, (Ended("bai2025", "word_association", "islam", 2, "decided"),))
     )
     estimates, scores = _neutral(plan)
     estimates = estimates.with_columns(estimate=pl.col("neutral") + 5 * pl.col("se"))  # hopeful

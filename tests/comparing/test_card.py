@@ -59,8 +59,8 @@ def test_it_says_controls_share_scored_and_outcome_of_each_run(results):
     assert run["controls"] == ["no positive control", "no placebo"]
     assert run["scored"] == pytest.approx(8 / 12)
     assert run["outcome"].startswith("the mean over all, 1.00")
-    assert "has no verdict: too few responses could be scored" in run["outcome"]
-    assert run["outcome"].endswith("of 1 stereotype: 1 without a verdict")
+    assert "no verdict: too few responses could be scored for a verdict" in run["outcome"]
+    assert run["outcome"].endswith("of 1 stereotype in other prompts: 1 without a verdict")
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,10 @@ def test_the_page_says_the_verdict_and_lets_nothing_in(compared):
 def test_the_estimates_have_the_differences_and_each_run_by_itself(compared):
     rows = read_estimates(compared)
     assert set(rows["family"]) == {"comparison"}
-    assert rows.filter(factor="model", level="model", method="clustered").height == 2
+    over_all = rows.filter(factor="model", level="model")
+    measures = over_all.filter(range="prompts")["measure"]
+    assert measures.to_list() == ["word_association", "compliance"]
+    assert over_all.filter(range="other_prompts")["measure"].to_list() == ["word_association"]
     assert set(rows.filter(pl.col("factor").is_null())["model"]) == {"m (old)", "m (new)"}
 
 

@@ -154,7 +154,7 @@ _PRINTED_UNDIRECTED = {CONSISTENT: "lies above neutral", REVERSED: "lies below n
 #: What follows the kind of a verdict → as it is printed.
 _PRINTED_NOTES = {
     "within margin": "by less than the margin",
-    "scored answers only": "in the scored answers, which those without a score could change",
+    "scored answers only": "in the scored answers alone",
 }
 
 #: Verdict of a change → as it is printed.

@@ -53,7 +53,7 @@ def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, foun
             "consistent",
             "(neutral is 0): leans as the stereotype says in these prompts, and in others",
         ),
-        ("consistent, scored answers only", "in the scored answers, which those without a score"),
+        ("consistent, scored answers only", "in the scored answers alone"),
         ("reversed, within margin", "leans against the stereotype (by less than the margin)"),
         ("inconclusive", "unclear in these prompts, and in others"),
         ("no verdict: compliance", "no verdict: too few responses could be scored"),

@@ -55,7 +55,11 @@ class Lean:
     def __str__(self) -> str:
         """Say what leans, and how much."""
         dimension = self.about["dimension"] or ""
-        parts = (self.instrument, "" if dimension in self.of else dimension, self.of)
+        parts = (
+            self.instrument,
+            "" if dimension.lower() in self.of.lower() else dimension,
+            self.of,
+        )
         where = ", ".join(filter(None, parts))
         return f"{self.stereotype} ({where}): {self.shown}: {self.lean}"
 

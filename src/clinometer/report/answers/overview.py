@@ -196,8 +196,7 @@ def overview_figure(instruments: Mapping[str, InstrumentResults]) -> Figure | No
     return Figure(
         "summary",
         "Means as shares of the way from neutral to the end of the scale. Thick line: interval in "
-        "these prompts; thin line: in other prompts. Of what is told, at most 5% is expected to be "
-        "wrong.",
+        "these prompts; thin line: in other prompts.",
         summary,
         forest(rows, Axis(title, -1.0, 1.0, 0.0), labels=labels, width=_WIDTH - labels),
     )
