@@ -7,7 +7,7 @@ need to be in memory at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -43,7 +43,6 @@ __all__ = [
     "refuse_split",
     "scores_by_turn",
     "summarise",
-    "tests_seen",
     "turn_number",
     "unbalanced",
     "unbalanced_text",
@@ -96,22 +95,6 @@ _UNIT_KEYS = (*FACTORS, "control", "word_list", "scoring")
 def keys_of(level: str) -> list[str]:
     """Return the columns that tell the groups of a level apart, the model first."""
     return [*LEVEL_KEYS[level][:1], *NEVER_POOLED, *LEVEL_KEYS[level][1:]]
-
-
-def tests_seen(level: str, means: Mapping[str, int]) -> int:
-    """Return by what the level of a test is divided, for a mean of a level.
-
-    `means`: how many of each level a reader sees together. The levels of a page share one error
-    rate: the mean of all has half of it, whose degrees of freedom are the fewest; the other levels
-    have equal parts of the rest, and the means of a level parts of these. Levels with equally many
-    means show the same: a category of one stereotype is that stereotype, a lone category is all.
-    """
-    number = max(means.get(level, 0), 1)
-    different = {means[name] for name in LEVELS_OF_A_PAGE if means.get(name)}
-    if level not in LEVELS_OF_A_PAGE or len(different) < 2:
-        return number
-    below = different - {means.get("model")}
-    return number * 2 * (1 if number == means.get("model") else len(below))
 
 
 def summarise(scores: pl.DataFrame) -> pl.DataFrame:
