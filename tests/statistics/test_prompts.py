@@ -78,6 +78,13 @@ def test_interval_holds_the_mean_within_the_scale(values):
     assert BoundedMean(**asdict(mean)).interval(0.9) == (low, high)
 
 
+def test_a_mean_within_rounding_of_an_end_is_at_it():
+    near, at_end = (BoundedMean(far, 0.0, 4, 4.0, 4.0, (0.0, 1.0)) for far in (1e-170, 0.0))
+    assert near.interval() == pytest.approx(at_end.interval())
+    assert near.p_above(0.0) == at_end.p_above(0.0) == 1.0
+    assert near.p_above(0.5) == at_end.p_above(0.5)
+
+
 def test_wordings_with_different_means_widen_nothing():
     noise = np.tile([-0.2, -0.1, 0.1, 0.2, 0.0], 4)
     wordings = np.repeat([0, 1, 2, 3], 5)

@@ -51,6 +51,15 @@ def test_a_lone_stereotype_without_effects_has_nearly_the_error_of_its_answers()
     assert 1.0 < np.mean(found) / answers < 1.4  # what the prior allows wordings and words
 
 
+@pytest.mark.parametrize("stereotypes", [1, 12, 21])
+def test_many_draws_of_what_is_usual_count(stereotypes: int) -> None:
+    made, rng = planned(), np.random.default_rng(2)
+    values = [scores(made, rng, variation=0.1, marginalized=0.1) for _ in range(stereotypes)]
+    ones = np.ones(stereotypes)
+    squares = Squares.of_scores([made] * stereotypes, values, ones, ones)
+    assert 1 / (variances(squares, prior_of("free")).usual ** 2).sum() > 40
+
+
 @pytest.mark.parametrize("factor", ["variation", "marginalized"])
 def test_large_effects_of_levels_are_what_the_error_consists_of(factor: str) -> None:
     made, rng = planned(wordings=12, draws=24, words=12), np.random.default_rng(1)

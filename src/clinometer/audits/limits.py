@@ -161,6 +161,7 @@ def _times_needed(errors: RowErrors, fourfold: RowErrors, limit: float) -> float
     low, high = 1.0, 2.0 * _MOST_TIMES
 
     def is_enough(times: float) -> bool:
+        """Whether so many times as many trials decide it."""
         se = np.sqrt(staying + falling / times)
         return replace(errors, se=se, reach=reach * se).chance_to_pass(limit) >= CHANCE
 

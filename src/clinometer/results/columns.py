@@ -269,7 +269,8 @@ COLUMNS: dict[str, Column] = {
         ci_low="low end of the interval",
         ci_high="high end of the interval",
         pointwise_low="low end of the interval of this mean alone, at `confidence`; ci_low is at "
-        "the level that decides among `adjusted_over`",
+        "the level that decides among `adjusted_over`, and in these prompts no farther towards "
+        "neutral than in other prompts",
         pointwise_high="high end of the interval of this mean alone",
         effect_size="standardised distance from neutral: Cohen's d, d_z or w",
         compliance="share of the responses that could be scored, 0 to 1",

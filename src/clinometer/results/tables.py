@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 
 import polars as pl
@@ -174,18 +175,12 @@ def _csv_pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     header = _column_names(header, path)
     faults = Faults(str(path))
     n_rows = 0
-    batch: list[tuple[int, list[str]]] = []
-    for numbered_record in records:
-        batch.append(numbered_record)
-        if len(batch) == rows:
-            frame = _read_integers(_frame(batch, header, path), faults)
-            n_rows += frame.height
-            yield frame
-            batch = []
-    if batch or not n_rows:  # a table without rows gives one empty chunk
+    while (batch := list(islice(records, rows))) or not n_rows:
         frame = _read_integers(_frame(batch, header, path), faults)
         n_rows += frame.height
         yield frame
+        if not batch:  # a table without rows gives one empty chunk
+            break
     faults.report(n_rows)
 
 

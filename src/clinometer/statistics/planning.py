@@ -193,6 +193,7 @@ def _shown_rise(
     most = measure.high - measure.neutral
 
     def change(rise: float) -> BoundedMean:
+        """Return the change of a neutral mean that rises so far."""
         (after,) = np.sqrt(
             scale_at(np.array([measure.neutral + rise]), measure) / scale_at(None, measure)
         )
@@ -363,6 +364,7 @@ def _effect_beyond(needed: float, se: float, measure: Measure, power: float) -> 
     neutral_scale = float(scale_at(None, measure))
 
     def room(effect: float) -> float:
+        """Return how far beyond `needed` estimates of an effect lie with the power."""
         scale = float(scale_at(np.array(measure.neutral + effect), measure))
         return float(effect - needed - ndtri(power) * se * (scale / neutral_scale) ** 0.5)
 
