@@ -1,5 +1,8 @@
 import hashlib
 import importlib.util
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -101,3 +104,19 @@ def test_the_number_format_is_the_one_asked_for(tiny_folder):
 def test_bfloat16_where_the_processor_multiplies_it(tiny_folder, monkeypatch, known, dtype):
     monkeypatch.setattr("torch.cpu.get_capabilities", lambda: known)
     assert load_engine(str(tiny_folder), "auto", "cpu").dtype == dtype
+
+
+def test_a_row_of_a_product_does_not_depend_on_its_neighbours_whatever_multiplied_first():
+    code = """
+import clinometer, torch
+from torch import bfloat16, randn
+randn(64, 64, dtype=bfloat16) @ randn(64, 64, dtype=bfloat16)
+from clinometer.models.embedded import weights
+for wide in (576, 1536, 49152):
+    rows, columns = randn(200, 576, dtype=bfloat16), randn(wide, 576, dtype=bfloat16)
+    alone = rows[:16] @ columns.T
+    assert all(torch.equal((rows[:n] @ columns.T)[:16], alone) for n in (17, 40, 64, 200))
+"""
+    pytest.importorskip("torch", reason="extra `local` not installed")
+    unset = {k: v for k, v in os.environ.items() if k != "ONEDNN_MAX_CPU_ISA"}
+    subprocess.run([sys.executable, "-c", code], env=unset, check=True)

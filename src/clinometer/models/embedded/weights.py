@@ -80,13 +80,6 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
     GPU if there is one. Raises ModelError if a parameter is not allowed, or the cache cannot be
     written.
     """
-    # Threads that wait must not spin: where another program wants the same cores, spinning makes a
-    # forward pass fifty times slower. It is read when torch is first imported.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    # Products of tiles (AMX) are summed in an order that depends on the number of rows: an answer
-    # would depend on what is asked beside it.
-    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
-
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
