@@ -34,8 +34,8 @@ from benchmarks.worlds.pages import (
     Figure,
     average,
     covered_and_width,
+    means_of_pages,
     truth_rows,
-    with_ranges,
     with_truths,
 )
 from benchmarks.worlds.planted import WORLDS, World
@@ -228,7 +228,7 @@ def _compare(
 
 def _intervals(estimates: pl.DataFrame, simulation: Simulation, truth: Array) -> pl.DataFrame:
     """Return the intervals of differences in these prompts, with their truths."""
-    rows = with_ranges(estimates, "prompts").filter(range="prompts").drop("model")
+    rows = means_of_pages(estimates).filter(range="prompts").drop("model")
     rows = with_truths(rows, truth_rows(simulation, {"prompts": truth}))
     return rows.select("level", "pointwise_low", "pointwise_high", "truth")
 

@@ -30,7 +30,7 @@ from benchmarks.conditions import do_conditions, show_selected
 from benchmarks.decisions import NEUTRAL, detect_leans
 from benchmarks.measuring import Result, Value
 from benchmarks.trials import as_scores
-from benchmarks.worlds.pages import Figure, average, truth_rows, with_ranges, with_truths
+from benchmarks.worlds.pages import Figure, average, means_of_pages, truth_rows, with_truths
 from benchmarks.worlds.planted import WORLDS, World
 from benchmarks.worlds.simulation import Simulation
 from clinometer.asking.plan import Plan
@@ -198,7 +198,7 @@ def _estimate(scores: pl.DataFrame, iterations: int) -> pl.DataFrame:
 
 def _reports(estimates: pl.DataFrame, truths: pl.DataFrame) -> pl.DataFrame:
     """Say of each mean in other prompts whether a lean is reported, and whether it is false."""
-    rows = with_ranges(estimates, "other_prompts").filter(range="other_prompts")
+    rows = means_of_pages(estimates).filter(range="other_prompts")
     return detect_leans(with_truths(rows.drop_nulls("verdict"), truths))
 
 

@@ -37,8 +37,6 @@ LEANS = (0.15, 0.3, 0.5, 1.0)
 MOST_FALSE, LARGEST_GAP = 0.05, 0.08
 #: Smallest share of single leans of .3 that is to be reported.
 LEAST = {"calm": 0.7, "medium": 0.7, "words": 0.5}
-#: In verdicts that are for some words or wordings alone, which are no leans of a model.
-RESTRICTED = ", for th"
 #: A truth that is this near to neutral is neutral.
 NEUTRAL = 1e-9
 
@@ -137,7 +135,7 @@ def detect_leans(rows: pl.DataFrame) -> pl.DataFrame:
         .then(-1.0)
         .otherwise(0.0)
     )
-    detected = (sign != 0.0) & ~pl.col("verdict").str.contains(RESTRICTED, literal=True)
+    detected = sign != 0.0
     return rows.with_columns(
         detected=detected, false=detected & (sign * pl.col("truth") <= NEUTRAL)
     )

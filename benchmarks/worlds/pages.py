@@ -22,9 +22,9 @@ __all__ = [
     "average",
     "covered_and_width",
     "estimate_pages",
+    "means_of_pages",
     "simulate_controls",
     "truth_rows",
-    "with_ranges",
     "with_truths",
 ]
 
@@ -115,7 +115,7 @@ def estimate_pages(
             truths.append(truth_rows(simulation, by_range).with_columns(model=pl.lit(model)))
             scores += [control.page(control.draw(control_rng)[0], model) for control in controls]
         estimates = estimate_measure(pl.concat(scores), MEASURE, confidence=confidence)
-        rows = with_ranges(estimates, "other_prompts").filter(pl.col("factor").is_null())
+        rows = means_of_pages(estimates).filter(pl.col("factor").is_null())
         tables.append(with_truths(rows, pl.concat(truths)))
     return pl.concat(tables)
 
@@ -141,15 +141,8 @@ def truth_rows(simulation: Simulation, by_range: Mapping[str, NDArray[np.float64
     return pl.concat(rows)
 
 
-def with_ranges(estimates: pl.DataFrame, clustered: str) -> pl.DataFrame:
-    """Return means that are no controls with a column `range`.
-
-    A table without it has one range: `clustered` is what the rows of this method are for.
-    """
-    if "range" not in estimates.columns:
-        estimates = estimates.with_columns(
-            range=pl.when(method="clustered").then(pl.lit(clustered))
-        )
+def means_of_pages(estimates: pl.DataFrame) -> pl.DataFrame:
+    """Return the means of all ranges that have a truth: no controls, no cells."""
     return estimates.filter(
         pl.col("control").is_null(),
         pl.col("level").is_in(LEVELS),

@@ -15,7 +15,6 @@ from benchmarks.worlds.planted import World
         ("reversed", -0.3, True, False),
         ("inconclusive", 0.3, False, False),
         ("equivalent", 0.0, False, False),
-        ("consistent, for these words", 0.0, False, False),
     ],
 )
 def test_a_lean_is_false_where_there_is_none_or_the_other(verdict, truth, detected, false):

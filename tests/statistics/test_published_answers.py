@@ -71,7 +71,7 @@ def test_mean_and_naive_error(scores):
 
 
 def test_error_for_stereotypes_like_these(scores):
-    """As wide as by the dispersion of the 21 means."""
+    """A little wider than by the dispersion of the 21 means: wordings move all of them, too."""
     row = model_row(scores, "generalised")
     assert (row["range"], row["n_stereotypes"]) == ("stereotypes", 21)
     scored = scores.drop_nulls("score")
@@ -81,7 +81,7 @@ def test_error_for_stereotypes_like_these(scores):
         cov_type="cluster", cov_kwds={"groups": groups}
     )
     half_width = (row["pointwise_high"] - row["pointwise_low"]) / 2
-    assert half_width == pytest.approx(t.ppf(0.975, 20) * fit.bse[0], rel=0.1)
+    assert 1.0 < half_width / (t.ppf(0.975, 20) * fit.bse[0]) < 1.2
 
 
 def test_a_cell_has_the_error_of_the_paper_in_these_prompts(scores):
