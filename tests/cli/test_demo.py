@@ -30,7 +30,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_released_answers_lean_and_are_behind_the_numbers(run: Run, opened: list[str]) -> None:
     code, out, err = run("demo")
     assert (code, err, opened) == (0, "", [])  # standard output is no terminal
-    assert "in these prompts; 0.25 to 0.52 in other prompts]" in out and out.endswith(
+    assert "in these prompts; 0.26 to 0.51 in other prompts]" in out and out.endswith(
         "report: results/demo/report.html\n"
     )
     assert pl.read_parquet("results/demo/scores.parquet")["score"].count() == 2095
