@@ -453,6 +453,17 @@ def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
         assert asked(planned_run(*arguments)) == {("mist2025", "word_association")}
 
 
+@pytest.mark.parametrize("page", ["norms", "matched-guise"])
+def test_the_run_that_a_page_shows_has_the_controls_that_it_names(run: Run, page: str) -> None:
+    text = (Path(__file__).parents[2] / f"docs/how-to/{page}.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^clinometer (run MODEL .*--controls.*)$", text, re.MULTILINE)
+    typed = shown.replace("MODEL", "simulated/leaning").split()
+    code, _, err = run(*typed, "--iterations", "2", "--out", "asked")
+    assert code == 0, err
+    estimates = pl.read_parquet("asked/estimates.parquet")
+    assert {"positive", "negative"} <= {*estimates["control"].drop_nulls()}
+
+
 @pytest.mark.parametrize(
     "typed",
     [

@@ -229,9 +229,9 @@ _PLAN: list[Option] = [
     click.option("--provider-defaults", is_flag=True,
                  help="Leave temperature, top_p and answer length to the provider."),
     click.option("--controls/--no-controls", default=None,
-                 help="Whether the controls of the instruments are asked, too; without them no model "
-                      "has no lean found or is not worse.  [default: in an audit where no --study "
-                      "is named]"),
+                 help="Whether the controls of the instruments are asked, too; without them no "
+                      "model has no lean found or is not worse.  [default: in an audit where no "
+                      "--study is named]"),
     PRICES,
 ]  # fmt: skip
 
