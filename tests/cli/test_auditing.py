@@ -14,7 +14,7 @@ import pytest
 
 from clinometer.asking.plan import Plan
 from clinometer.audits.planning import power_of_plan
-from clinometer.cli.auditing import audit_command
+from clinometer.cli.auditing import audit_command, run_command
 from clinometer.cli.options import build_plan
 from clinometer.cli.planning import say_power
 from clinometer.instruments.catalogue import INSTRUMENTS
@@ -435,6 +435,57 @@ def test_controls_are_asked_beside_a_named_study_where_they_are_asked_for() -> N
     assert asked(planned(*named, "--controls")) == {("mist2025", "word_association"), *controls}
     assert not controls & asked(planned(*named))
     assert not controls & asked(planned("openai/x", "--no-controls"))
+
+
+def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
+    def planned_run(*arguments: str) -> Plan:
+        with run_command.make_context("run", ["openai/x", *arguments]) as context:
+            options = dict(context.params)
+        return build_plan(options.pop("models"), options)
+
+    named = ("--study", "mist2025", "--instrument", "word_association", "--iterations", "6")
+    controls = {(c, "word_association") for c in ("control_insects", "control_nonsense")}
+    with_controls = planned_run(*named, "--controls")
+    assert asked(with_controls) == {("mist2025", "word_association"), *controls}
+    sizes = with_controls.trials().group_by("study", "stereotype", "dimension", "variation").len()
+    assert set(sizes["len"]) == {6}
+    for arguments in (named, (*named, "--no-controls")):
+        assert asked(planned_run(*arguments)) == {("mist2025", "word_association")}
+
+
+@pytest.mark.parametrize("page", ["norms", "matched-guise"])
+def test_the_run_that_a_page_shows_has_the_controls_that_it_names(run: Run, page: str) -> None:
+    text = (Path(__file__).parents[2] / f"docs/how-to/{page}.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^clinometer (run MODEL .*--controls.*)$", text, re.MULTILINE)
+    typed = shown.replace("MODEL", "simulated/leaning").split()
+    code, _, err = run(*typed, "--iterations", "2", "--out", "asked")
+    assert code == 0, err
+    estimates = pl.read_parquet("asked/estimates.parquet")
+    assert {"positive", "negative"} <= {*estimates["control"].drop_nulls()}
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "audit --responses a.csv --temperature 0",
+        "audit --responses a.csv --until decided",
+        "audit --responses a.csv --controls",
+        "audit --responses a.csv --max-calls 5",
+        "power openai/x --prices a.yaml",
+        "power openai/x --calls 500 --margin 0.2",
+    ],
+)
+def test_an_option_that_has_no_say_is_refused_by_name(run: Run, typed: str) -> None:
+    code, out, err = run(*typed.split())
+    option = next(word for word in reversed(typed.split()) if word.startswith("--"))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"clinometer: {option}: has no say")
+
+
+def test_options_that_recorded_answers_have_use_for_are_not_refused(run: Run) -> None:
+    options = "--study bai2025 --instrument word_association --column response=output --json"
+    code, _, err = run("audit", "--responses", "missing.csv", *options.split())
+    assert code == 2 and "missing.csv" in err and "no say" not in err
 
 
 def test_a_run_of_sentences_has_a_page_with_them_as_they_were_asked(run: Run) -> None:

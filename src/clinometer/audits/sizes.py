@@ -65,8 +65,8 @@ class PlanOptions:
     provider_defaults: bool = False
     """Leave temperature, top_p and answer length to the provider."""
     controls: bool | None = None
-    """Whether an audit of a size also asks the controls of its instruments; None: where no study is
-    named."""
+    """Whether the controls of the instruments are asked, too; None: in an audit of a size where no
+    study is named."""
     policy: str | Path | None = None
     """File of the policy that `clinometer.comparing.gate` will judge the run by."""
     until: Literal["decided"] | None = None
@@ -99,6 +99,9 @@ def build_plan(
         selections.append(select_study(study, options.stereotypes, variations, instrument=name))
     modes = tuple(dict.fromkeys(options.modes)) or _add_modes(_default_modes(models), selections)
     refuse_unable(models, modes, options.reasoning_efforts)
+    parts = [_with_mode_variations(part, modes, options) for part in selections]
+    if options.controls:
+        parts = _add_controls(parts, modes, _all_controls([name for _, name in pairs]))
     temperatures: tuple[float, ...] = ()
     temperature = options.temperature
     if isinstance(temperature, Sequence):
@@ -106,7 +109,7 @@ def build_plan(
         # `Generation` has one; with several, each trial states its own.
         temperature = temperatures[0] if temperatures else None
     return Plan(
-        selections=[_with_mode_variations(part, modes, options) for part in selections],
+        selections=parts,
         temperatures=temperatures,
         efforts=tuple(dict.fromkeys(options.reasoning_efforts)) or (None,),
         interventions=_interventions(selections, options.interventions),
@@ -234,16 +237,12 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     """
     options = options or PlanOptions()
     battery = _battery(size, _all_embedded(models), options)
-    plan = build_plan(models, options, _pairs(battery, options))
+    # Controls have a number of trials of their own, see below.
+    plan = build_plan(models, replace(options, controls=False), _pairs(battery, options))
     parts = [*plan.selections]
     if not options.studies if options.controls is None else options.controls:
-        names = {(part.study.name, part.instrument) for part in parts}
-        for control in _controls({part.instrument for part in parts}, battery):
-            if (control.study.name, control.instrument) in names:
-                continue
-            if control.asked_in(plan.modes):
-                # Named variations are of the studies; controls have their own.
-                parts.append(_with_mode_variations(control, plan.modes, PlanOptions()))
+        controls = _controls_of_size({part.instrument for part in parts}, battery)
+        parts = _add_controls(parts, plan.modes, controls)
     sized = [_fill_in_size(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     looks = LOOKS if options.until else ()
     return replace(plan, selections=sized, size=size, looks=looks)
@@ -316,18 +315,40 @@ def _is_default(instrument_size: Size, study: str) -> bool:
     return instrument_size.studies is None or study in instrument_size.studies
 
 
-def _controls(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
+def _add_controls(
+    parts: Sequence[Selection], modes: Sequence[str], controls: Iterable[Selection]
+) -> list[Selection]:
+    """Add the controls that are no part of a plan yet, and that one of its modes asks."""
+    names = {(part.study.name, part.instrument) for part in parts}
+    added = []
+    for control in controls:
+        if (control.study.name, control.instrument) not in names and control.asked_in(modes):
+            # Named variations are of the studies; controls have their own.
+            added.append(_with_mode_variations(control, modes, PlanOptions()))
+    return [*parts, *added]
+
+
+def _all_controls(names: Iterable[str]) -> list[Selection]:
+    """Return the control and the placebo of each instrument, if it has them."""
+    controls = []
+    for name in dict.fromkeys(names):
+        for study in (INSTRUMENTS[name].control, INSTRUMENTS[name].placebo):
+            if study:
+                controls.append(select_study(study, instrument=name))
+    return controls
+
+
+def _controls_of_size(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
     """Return the control and the placebo of each instrument, if its size has them."""
     controls = []
-    for name, instrument_size in battery.items():
-        if name not in names:
-            continue
-        if instrument_size.control is not None:
-            study, iterations = INSTRUMENTS[name].control, instrument_size.control
-            controls.append(select_study(study, iterations=iterations, instrument=name))
-        if instrument_size.placebo is not None:
-            study, iterations = INSTRUMENTS[name].placebo, instrument_size.placebo
-            controls.append(select_study(study, iterations=iterations, instrument=name))
+    for name, size in battery.items():
+        of_instrument = {
+            INSTRUMENTS[name].control: size.control,
+            INSTRUMENTS[name].placebo: size.placebo,
+        }
+        for study, iterations in of_instrument.items():
+            if name in names and iterations is not None:
+                controls.append(select_study(study, iterations=iterations, instrument=name))
     return controls
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clinometer.audits import SIZES
-from clinometer.cli.gating import JUDGING, baseline_scores, say_limits, take_judgement
+from clinometer.cli.gating import FORMATS, JUDGING, baseline_scores, say_limits, take_judgement
 from clinometer.cli.options import (
     COLUMN,
     CONDITION,
@@ -30,6 +30,7 @@ from clinometer.cli.options import (
     build_recording,
     command,
     plan_options,
+    refuse_others,
 )
 from clinometer.cli.output import (
     echo,
@@ -119,8 +120,8 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
 
     if responses is None and not models:
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
-    if responses is not None and options["until"]:
-        raise click.UsageError("--until: nothing is asked of recorded answers")
+    if responses is not None:
+        refuse_others(_OF_RECORDED, "has no say over recorded answers, of which nothing is asked")
     judgement = take_judgement(options, options["policy"], judged=judged)
     with _stdout_for_json(as_json), judgement.prepare(models) if judgement else nullcontext():
         outcome = None  # of recorded answers, which are all there
@@ -139,6 +140,13 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     if page is not None:
         say_findings(directory, page, as_json=as_json, gate=gate)
     sys.exit(_exit_code(outcome, gate))
+
+
+#: What `audit_command` uses where answers were recorded elsewhere.
+_OF_RECORDED = {
+    *("responses", "columns", "conditions", "studies", "instruments", "out", "as_json"),
+    *("policy", "judged", "baseline", "judged_model", "require_declared", *FORMATS),
+}
 
 
 def _exit_code(outcome: Outcome | None, gate: GateReport | None = None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -51,6 +51,7 @@ __all__ = [
     "plan_options",
     "reaching_options",
     "recording_options",
+    "refuse_others",
     "sampling_options",
 ]
 
@@ -228,9 +229,9 @@ _PLAN: list[Option] = [
     click.option("--provider-defaults", is_flag=True,
                  help="Leave temperature, top_p and answer length to the provider."),
     click.option("--controls/--no-controls", default=None,
-                 help="Whether an audit also asks the controls of its instruments; without them no "
-                      "model has no lean found or is not worse.  [default: where no --study is "
-                      "named]"),
+                 help="Whether the controls of the instruments are asked, too; without them no "
+                      "model has no lean found or is not worse.  [default: in an audit where no "
+                      "--study is named]"),
     PRICES,
 ]  # fmt: skip
 
@@ -344,6 +345,19 @@ recording_options = all_options(
         CONDITION,
     ]
 )  # fmt: skip
+
+
+def refuse_others(used: Collection[str], reason: str) -> None:
+    """Refuse the first option on the command line that is none of those used, by their names here.
+
+    Raises click.UsageError, which names the option and says why it has no say.
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = option.name or ""
+        typed = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if typed and isinstance(option, click.Option) and name not in used:
+            raise click.UsageError(f"{option.opts[0]}: {reason}")
 
 
 def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | None = None) -> Plan:

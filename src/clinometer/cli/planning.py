@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clinometer.audits import SIZES
-from clinometer.cli.options import FILE, TABLE, build_plan, command, plan_options
+from clinometer.cli.options import (
+    FILE,
+    TABLE,
+    build_plan,
+    command,
+    plan_options,
+    refuse_others,
+)
 from clinometer.cli.output import counting_bar, echo, remark
 from clinometer.errors import InputError
 
@@ -67,6 +74,10 @@ def power_command(
 
     if effect is not None and calls is not None:
         raise InputError("--effect and --calls: give one of them")
+    unused = {"prices"} if effect is None else set()
+    if calls is not None:
+        unused |= {"margin", "confidence", "chance"}
+    refuse_others({*click.get_current_context().params} - unused, "has no say in this table")
     plan = build_plan(models, options, size)
     if effect is not None:
         table, lines = _find_trials(plan, effect, options)
@@ -109,7 +120,7 @@ def _find_trials(
         remark(
             f"trying 2 to {TRIED[-1]} trials a wording; with many instruments this takes a minute"
         )
-    table = trials_for(plan, effect, pilot, inference, options["chance"])
+    table = trials_for(plan, effect, pilot, inference, options["chance"], options["prices"])
     lines = [f"to find a mean {effect:g} from neutral with probability {options['chance']:g}:"]
     for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
         lines.append(", ".join(map(str, key)))
