@@ -48,11 +48,11 @@ def test_both_words_stand_first_equally_often() -> None:
     assert drawn["attribute_order"].value_counts()["count"].to_list() == [120, 120]
 
 
-@pytest.mark.parametrize(("shared", "draws"), [(True, 100), (False, 298)])
-def test_wordings_show_the_same_draws_if_the_study_says_so(shared: bool, draws: int) -> None:
+@pytest.mark.parametrize(("kind", "draws"), [("shared", 100), ("own", 298)])
+def test_wordings_show_the_same_draws_if_the_study_says_so(kind: str, draws: int) -> None:
     """Of 100 draws a wording; without sharing, two happen to be alike."""
     own = MIST.instruments.affective_attribution
-    asked = own.model_copy(update={"shared_draws": shared})
+    asked = own.model_copy(update={"draws": kind})
     instruments = MIST.instruments.model_copy(update={"affective_attribution": asked})
     drawn = trials(MIST.model_copy(update={"instruments": instruments}), Design(iterations=10))
     words = ["stereotype", "iteration", "version", "object", "marginalized", "default"]

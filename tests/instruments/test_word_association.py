@@ -153,3 +153,62 @@ def test_a_design_that_means_nothing_is_refused(wrong: dict[str, object]) -> Non
 def test_an_unknown_variation_is_refused_with_near_names() -> None:
     with pytest.raises(StudyError, match="did you mean synonym"):
         drawn(Design(), variations=["synonyms"])
+
+
+def _rotated(groups: int, wordings: int) -> Study:
+    """Return a study of one stereotype with so many group words a side and wordings."""
+    words = {
+        "marginalized": [f"this {chr(97 + k)}" for k in range(groups)],
+        "default": [f"that {chr(97 + k)}" for k in range(groups)],
+        "tied": ["bad", "sad"],
+        "counter": ["good", "glad"],
+    }
+    names = [f"w{number}" for number in range(wordings)]
+    asked = {
+        name: {
+            "wording": "Pick {group0} or {group1}: {attributes}.",
+            "forced": "{attribute}: {group0} or {group1}?",
+        }
+        for name in names
+    }
+    return parse_study(
+        json.dumps({
+            "name": "rotated",
+            "stereotypes": {"s": {**words, "category": "c"}},
+            "instruments": {
+                "word_association": {
+                    "draws": "rotated", "default_variations": names, "variations": asked,
+                }
+            },
+        }), "rotated"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["free", "forced"])
+def test_pairs_that_go_round_the_wordings_show_each_other_words(mode: str) -> None:
+    study = _rotated(groups=12, wordings=16)
+    pair = ["marginalized", "default"]
+    once = drawn(Design(mode=mode, iterations=2), study)
+    assert once.height == 32 and once.select(pair).unique().height == 16
+    for side in pair:  # each word in a wording or two
+        assert set(once.unique("pair_id")[side].value_counts()["count"]) == {1, 2}
+    more = drawn(Design(mode=mode, iterations=6), study)
+    assert more.select(pair).unique().height == 48
+    assert (
+        more.filter(pl.col("iteration") < 2)
+        .select("trial_id", *pair)
+        .equals(once.select("trial_id", *pair))
+    )
+    some = drawn(Design(mode=mode, iterations=2), study, variations=["w3", "w9"])
+    asked = once.filter(pl.col("variation").is_in(["w3", "w9"]))
+    assert some.select("trial_id", *pair).equals(asked.select("trial_id", *pair))
+
+
+def test_pairs_that_go_round_are_asked_once_where_answers_are_not_drawn() -> None:
+    """Of 12 × 12 pairs each of 16 wordings has 9, of 3 × 3 each of 2 has all."""
+    for groups, wordings, each in ((12, 16, 9), (3, 2, 9), (2, 8, 1)):
+        trials = drawn(Design(mode="forced", iterations=100), _rotated(groups, wordings))
+        counts = trials.group_by("variation").len()["len"]
+        assert set(counts) == {2 * each}
+        shown = trials.unique("pair_id").select("variation", "marginalized", "default")
+        assert shown.is_unique().all()

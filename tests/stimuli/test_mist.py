@@ -65,7 +65,7 @@ def test_the_association_is_worded_as_printed(lexicon: dict[str, Any]) -> None:
         for v in asked.variations.values()
     ]
     assert printed == lexicon["wabt_templates"]
-    assert (asked.words_per_set, asked.shared_draws) == (5, False)
+    assert (asked.words_per_set, asked.draws) == (5, "own")
     assert asked.default_variations == [*asked.variations] == TEMPLATES
 
 

@@ -17,7 +17,7 @@ from clinometer.errors import InputError
 from clinometer.modes import MODES
 from clinometer.stimuli import StereotypeWords
 
-__all__ = ["Design", "EFFORTS", "Groups", "draws", "in_rounds", "pairs"]
+__all__ = ["Design", "EFFORTS", "Groups", "Rotation", "draws", "in_rounds", "pairs"]
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,24 @@ class Groups:
         return len(self.marginalized) * (1 if self.aligned else len(self.default))
 
 
+@dataclass(frozen=True)
+class Rotation:
+    """Where a wording stands among those that the pairs of a stereotype go round."""
+
+    seeded: str
+    """Identity of the order of pairs, the same for all of them."""
+    place: int
+    among: int
+
+    def number(self, pair: int) -> int:
+        """Return which pair of the stereotype is a wording's own pair of this number."""
+        return self.place + self.among * pair
+
+    def distinct(self, groups: Groups) -> int:
+        """Return how many pairs a wording shows before it repeats one."""
+        return len(groups) // math.gcd(len(groups), self.among)
+
+
 def pairs(trials: int, per_pair: int) -> Iterator[tuple[int, range]]:
     """Yield the number of each pair, and the numbers of its trials."""
     for pair, start in enumerate(range(0, trials, per_pair)):
@@ -143,21 +161,26 @@ def pairs(trials: int, per_pair: int) -> Iterator[tuple[int, range]]:
 
 
 def draws(
-    words: StereotypeWords, design: Design, seeded: str, per_set: int | None = None
+    words: StereotypeWords,
+    design: Design,
+    seeded: str,
+    per_set: int | None = None,
+    rotation: Rotation | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the trials of one cell without prompt.
 
     A pair has two trials if orders are mirrored, else one; a sentence that names one group has no
     order. With `per_set`, a draw shows that many words of each set, the same in both orders of a
-    pair.
+    pair. Without `rotation`, the wording has an order of pairs of its own.
     """
-    rng = random.Random(f"{seeded}/groups")
+    rotation = rotation or Rotation(seeded, 0, 1)
+    rng = random.Random(f"{rotation.seeded}/groups")
     cycle = Groups.of(words).shuffled(rng)
     mode = MODES[design.mode]
     sampled = mode.sampled
     ordered = not mode.sentences
     per_pair = 2 if ordered and (design.order == "mirrored" or not sampled) else 1
-    distinct = per_pair * len(cycle)
+    distinct = per_pair * rotation.distinct(cycle)
     repeats = not sampled and per_set is None  # more trials would be the same questions again
     limit = min(design.iterations, distinct) if repeats else design.iterations
     for pair, numbers in pairs(limit, per_pair):
@@ -170,7 +193,7 @@ def draws(
         attributes = [*tied, *counter, *words.extra]
         rng.shuffle(attributes)
         at_random = ordered and per_pair == 1
-        groups = Groups.of(words).draw(rng) if at_random else cycle.pair(pair)
+        groups = Groups.of(words).draw(rng) if at_random else cycle.pair(rotation.number(pair))
         for turn, iteration in enumerate(numbers):
             yield {
                 "iteration": iteration,

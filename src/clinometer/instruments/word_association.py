@@ -41,7 +41,7 @@ from statistics import fmean
 from typing import Any
 
 from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, draws
+from clinometer.instruments.design import Design, Rotation, draws
 from clinometer.instruments.instrument import (
     Instrument,
     Key,
@@ -124,10 +124,15 @@ def _draw(
     wordings = study.instruments.word_association
     identity = study_hash(study, PARTS)
     for key, dimension, name in _cells(study, stereotypes, variations):
-        cell = key if wordings.shared_draws else f"{key}/{name}"
+        cell = key if wordings.draws == "shared" else f"{key}/{name}"
         seeded = f"{identity}/{cell}/{design.seed}"
         words = study.words(key, name, dimension)
-        cell_draws = draws(words, design, seeded, wordings.words_per_set)
+        rotation = None
+        if wordings.draws == "rotated":
+            among = [*(wordings.sentences if name in wordings.sentences else wordings.variations)]
+            of_all = f"{identity}/{key}/{design.seed}"
+            rotation = Rotation(of_all, among.index(name), len(among))
+        cell_draws = draws(words, design, seeded, wordings.words_per_set, rotation)
         if name in wordings.sentences:
             trials = map(partial(_write_sentence_trial, wordings.sentences[name]), cell_draws)
         else:

@@ -274,7 +274,7 @@ def study_hash(study: Study, parts: Collection[str] | None = None) -> str:
 
 #: Fields of wordings as they are where a study makes no use of them.
 _UNUSED = {
-    "shared_draws": False,
+    "draws": "own",
     "pair_format": "",
     "words_per_set": None,
     "label_format": "Answer with A or B.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -185,8 +185,9 @@ class Wordings(Strict, Generic[V]):
 
     needs: ClassVar[str] = ""
     """A field of the study; without it these wordings ask nothing, and do not count in its hash."""
-    shared_draws: bool = False
-    """Whether every wording shows the same draws, as MIST does; else each has its own."""
+    draws: Literal["own", "shared", "rotated"] = "own"
+    """own: each wording draws words of its own; shared: all show the same, as MIST does; rotated:
+    pairs of group words go round the wordings, so that each shows others (word association)."""
     default_variations: list[Name] = Field(min_length=1)
     variations: dict[Name, V] = Field(min_length=1)
     sentences: dict[Name, str] = {}
@@ -231,6 +232,8 @@ class AffectiveAttribution(Wordings[AttributionVariation]):
 
     @model_validator(mode="after")
     def _check_outcomes(self) -> AffectiveAttribution:
+        if self.draws == "rotated":
+            raise ValueError("draws: rotated is of word association; allowed are own, shared")
         comedy = {word_key(word) for word in self.comedy}
         for word in self.tragedy:
             if word_key(word) in comedy:

@@ -141,7 +141,7 @@ def _draw(
     for key in stereotypes:
         stereotype = study.stereotypes[key]
         for name in variations:
-            cell = key if wordings.shared_draws else f"{key}/{name}"
+            cell = key if wordings.draws == "shared" else f"{key}/{name}"
             seeded = f"{identity}/{cell}/{design.seed}"
             draws = _draws(stereotype, study.objects, design, seeded)
             if (sentence := wordings.sentences.get(name)) is not None:
