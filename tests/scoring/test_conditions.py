@@ -10,6 +10,7 @@ import pytest
 
 from clinometer.errors import ClinometerWarning, InputError
 from clinometer.scoring.conditions import find_conditions, with_conditions
+from clinometer.scoring.recorded import known_columns
 
 
 def answers(n: int = 10, **columns: Any) -> pl.DataFrame:
@@ -120,3 +121,16 @@ def test_columns_are_found_over_all_chunks_of_a_table() -> None:
         assert find_conditions([frame[:4], frame[4:], frame]) == ("persona",)
     many = answers(12, name=[str(n) + "x" for n in range(12)])
     assert found(pl.concat([many[:6], many[6:]])) == ()
+
+
+@pytest.mark.parametrize(
+    ("instrument", "condition"), [("reasoning_cost", ()), ("word_association", ("condition",))]
+)
+def test_what_an_instrument_is_asked_with_is_no_condition_of_its_answers(
+    instrument: str, condition: tuple[str, ...]
+) -> None:
+    """Both mappings of a word make its score; of other instruments a condition is one."""
+    frame = answers(instrument=instrument, condition=["compatible", "incompatible"] * 5)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "column .* means are taken of each", ClinometerWarning)
+        assert find_conditions([frame], (), known_columns) == condition
