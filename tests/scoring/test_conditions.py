@@ -124,13 +124,19 @@ def test_columns_are_found_over_all_chunks_of_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("instrument", "condition"), [("reasoning_cost", ()), ("word_association", ("condition",))]
+    ("instrument", "column"),
+    [
+        ("reasoning_cost", "condition"),
+        ("hypothetical_decision", "race"),
+    ],
 )
 def test_what_an_instrument_is_asked_with_is_no_condition_of_its_answers(
-    instrument: str, condition: tuple[str, ...]
+    instrument: str, column: str
 ) -> None:
-    """Both mappings of a word make its score; of other instruments a condition is one."""
-    frame = answers(instrument=instrument, condition=["compatible", "incompatible"] * 5)
+    """Of other instruments a column of this name is one."""
+    values = ["compatible", "incompatible"] * 5
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "column .* means are taken of each", ClinometerWarning)
-        assert find_conditions([frame], (), known_columns) == condition
+        for name, conditions in ((instrument, ()), ("word_association", (column,))):
+            frame = answers(instrument=name, **{column: values})
+            assert find_conditions([frame], (), known_columns) == conditions

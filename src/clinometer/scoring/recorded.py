@@ -119,7 +119,7 @@ def known_columns(table: pl.DataFrame, study: Study | None = None) -> set[str]:
     for member in INSTRUMENTS.values():
         names |= {*member.recorded.columns, *member.recorded.columns.values()}
         if member.name in present:
-            names |= {*member.recorded.asked}
+            names |= {*member.recorded.asked(study)}
     return names
 
 

@@ -166,7 +166,7 @@ RECORDED = Recorded(
         "prompt": "variation",
         "tokens": "reasoning_tokens",
     },
-    asked=("word", "group", "condition"),
+    asked=lambda _: ("word", "group", "condition"),
     needs=_needed_columns,
     complete=_complete,
 )
