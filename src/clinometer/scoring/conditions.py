@@ -60,7 +60,7 @@ _LONGEST = 40
 def find_conditions(
     answers: Iterable[pl.DataFrame],
     chosen: Sequence[str] = (),
-    known: Callable[[pl.DataFrame], Collection[str]] = lambda _: (),
+    known_columns: Callable[[pl.DataFrame], Collection[str]] = lambda _: (),
 ) -> tuple[str, ...]:
     """Find the columns of conditions in a table, and warn of each column of a few values.
 
@@ -70,8 +70,8 @@ def find_conditions(
         The table of answers or scores, in chunks, with the columns of Clinometer where it has them.
     chosen
         Columns that the user names; `NO_CONDITION` alone: there are none. Empty: see above.
-    known
-        Of a chunk, other columns that say something else.
+    known_columns
+        Of a chunk, the other columns that say something else.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def find_conditions(
     wanted = set(chosen) - {NO_CONDITION}
     if ours := wanted.intersection(_CONTEXT):
         raise InputError(f"--condition {min(ours)}: a column of Clinometer; name another column")
-    table = _read_candidates(answers, wanted, known)
+    table = _read_candidates(answers, wanted, known_columns)
     conditions: list[str] = []
     for name in (column for column in table.columns if column not in _CONTEXT):
         differs = _differs(table, name, [*_ASKED, *conditions])
@@ -98,11 +98,11 @@ def find_conditions(
 def _read_candidates(
     answers: Iterable[pl.DataFrame],
     wanted: Collection[str],
-    known: Callable[[pl.DataFrame], Collection[str]],
+    known_columns: Callable[[pl.DataFrame], Collection[str]],
 ) -> pl.DataFrame:
     """Read the columns that may be conditions, beside those that tell answers apart.
 
-    Those are `wanted`, or not `known` and of few values.
+    Those are `wanted`, or none of `known_columns` and of few values.
     """
     pieces = []
     # Columns of many values, and those of which not every value stands in its answer.
@@ -112,7 +112,8 @@ def _read_candidates(
         if missing := set(wanted).difference(piece.columns):
             columns = [name for name in piece.columns if name != PLACE]
             raise InputError(f"--condition: {unknown('column', min(missing), columns)}")
-        others = {*_CONTEXT, *RESPONSES, *SCORES, *known(piece), PLACE} - {"system", *wanted}
+        others = {*_CONTEXT, *RESPONSES, *SCORES, *known_columns(piece), PLACE}
+        others -= {"system", *wanted}
         candidates = [name for name in piece.columns if name not in {*others, *full}]
         if not candidates or not any(name in piece.columns for name in _ANSWERS):
             return pl.DataFrame()

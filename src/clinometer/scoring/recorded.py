@@ -115,8 +115,8 @@ def known_columns(table: pl.DataFrame, study: Study | None = None) -> set[str]:
     What an instrument is asked with is known in tables that have its answers.
     """
     names = {*RESPONSES, *_TEXT, *_FOREIGN_COLUMNS, *(study.columns if study else ())}
-    named = table.schema.get("instrument") == pl.String  # other types are refused later
-    present = {*table["instrument"].unique()} if named else set()
+    is_text = table.schema.get("instrument") == pl.String  # other types are refused later
+    present = {*table["instrument"].unique()} if is_text else set()
     for member in INSTRUMENTS.values():
         names |= {*member.recorded.columns, *member.recorded.columns.values()}
         if member.name in present:
