@@ -43,22 +43,30 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
-def run_console(example: Example) -> str | None:
-    """Run commands as a shell does, and compare what they print with what is shown."""
+def run_commands(block: str, folder: Path, *, whole: bool = True) -> str | None:
+    """Run commands as a shell does, and compare what they print with what is shown.
+
+    If not `whole`, a command may fail, as a gate does, and be shown without what it prints.
+    """
     binaries = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for command, shown in commands(example.parsed):
+    for command, shown in commands(block):
         done = subprocess.run(
             ["bash", "-c", command],
+            cwd=folder,
             env={**os.environ, "PATH": binaries, "COLUMNS": "100"},
             capture_output=True,
             text=True,
             check=False,
         )
-        if done.returncode:
+        if done.returncode and whole:
             return f"exit code {done.returncode}: {command}\n{done.stdout}{done.stderr}"
-        if found := differs(shown, done.stdout):
+        if (shown.strip() or whole) and (found := differs(shown, done.stdout)):
             return f"{command}\n\n{found}"
     return None
+
+
+def run_console(example: Example) -> str | None:
+    return run_commands(example.parsed, Path.cwd())
 
 
 def run_python(example: Example) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from clinometer.errors import ClinometerWarning, InputError
 from clinometer.scoring.conditions import find_conditions, with_conditions
+from clinometer.scoring.recorded import known_columns
 
 
 def answers(n: int = 10, **columns: Any) -> pl.DataFrame:
@@ -120,3 +121,22 @@ def test_columns_are_found_over_all_chunks_of_a_table() -> None:
         assert find_conditions([frame[:4], frame[4:], frame]) == ("persona",)
     many = answers(12, name=[str(n) + "x" for n in range(12)])
     assert found(pl.concat([many[:6], many[6:]])) == ()
+
+
+@pytest.mark.parametrize(
+    ("instrument", "column"),
+    [
+        ("reasoning_cost", "condition"),
+        ("hypothetical_decision", "race"),
+    ],
+)
+def test_what_an_instrument_is_asked_with_is_no_condition_of_its_answers(
+    instrument: str, column: str
+) -> None:
+    """Of other instruments a column of this name is one."""
+    values = ["compatible", "incompatible"] * 5
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "column .* means are taken of each", ClinometerWarning)
+        for name, conditions in ((instrument, ()), ("word_association", (column,))):
+            frame = answers(instrument=name, **{column: values})
+            assert find_conditions([frame], (), known_columns) == conditions

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from clinometer.errors import StudyError
-from clinometer.stimuli import BenchmarkItems, bring_items, read_items
+from clinometer.instruments.bbq import BbqPart
+from clinometer.stimuli import BenchmarkItems, bring_items, load_study, read_items
 
 TEXT = b"id,question\n1,null\n2,\n"
 
@@ -34,6 +35,16 @@ def test_a_folder_of_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (tmp_path / "a.csv").write_bytes(TEXT)
     monkeypatch.setenv("CLINOMETER_ITEMS", str(tmp_path))
     assert read_items(items("a.csv", TEXT)).height == 2
+
+
+def test_a_shipped_study_has_nothing_of_the_folder_one_stands_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Answers may have the name of its items."""
+    (tmp_path / "bbq.csv.gz").write_bytes(b"model,response")
+    monkeypatch.chdir(tmp_path)
+    part = load_study("bbq").instruments.read("bbq", BbqPart)
+    assert part is not None and read_items(part.items, "bbq.yaml").height > 10_000
 
 
 def test_missing_items_say_where_they_can_be_had(tmp_path: Path) -> None:

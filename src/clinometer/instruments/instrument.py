@@ -169,6 +169,8 @@ class Recorded:
     """Column → other names of its values → values in Clinometer."""
     allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Column → its allowed values."""
+    asked: Callable[[Study | None], Iterable[str]] = lambda _: ()
+    """Study, if it is known → columns of others that say what was asked: they are no conditions."""
     needs: Callable[[Study, Collection[str]], tuple[str, ...]] = lambda *_: ()
     """Study, columns of the table → required columns besides model, stereotype and response."""
     expand: Callable[[pl.DataFrame, Study], pl.DataFrame] = lambda responses, _: responses

@@ -15,7 +15,7 @@ Any other column of 2 to 10 values is pooled, and named.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -58,7 +58,9 @@ _LONGEST = 40
 
 
 def find_conditions(
-    answers: Iterable[pl.DataFrame], chosen: Sequence[str] = (), known: Collection[str] = ()
+    answers: Iterable[pl.DataFrame],
+    chosen: Sequence[str] = (),
+    known_columns: Callable[[pl.DataFrame], Collection[str]] = lambda _: (),
 ) -> tuple[str, ...]:
     """Find the columns of conditions in a table, and warn of each column of a few values.
 
@@ -68,8 +70,8 @@ def find_conditions(
         The table of answers or scores, in chunks, with the columns of Clinometer where it has them.
     chosen
         Columns that the user names; `NO_CONDITION` alone: there are none. Empty: see above.
-    known
-        Other columns that say something else.
+    known_columns
+        Of a chunk, the other columns that say something else.
 
     Raises
     ------
@@ -79,8 +81,7 @@ def find_conditions(
     wanted = set(chosen) - {NO_CONDITION}
     if ours := wanted.intersection(_CONTEXT):
         raise InputError(f"--condition {min(ours)}: a column of Clinometer; name another column")
-    others = {*_CONTEXT, *RESPONSES, *SCORES, *known, PLACE} - {"system", *wanted}
-    table = _read_candidates(answers, wanted, others)
+    table = _read_candidates(answers, wanted, known_columns)
     conditions: list[str] = []
     for name in (column for column in table.columns if column not in _CONTEXT):
         differs = _differs(table, name, [*_ASKED, *conditions])
@@ -95,11 +96,13 @@ def find_conditions(
 
 
 def _read_candidates(
-    answers: Iterable[pl.DataFrame], wanted: Collection[str], others: Collection[str]
+    answers: Iterable[pl.DataFrame],
+    wanted: Collection[str],
+    known_columns: Callable[[pl.DataFrame], Collection[str]],
 ) -> pl.DataFrame:
     """Read the columns that may be conditions, beside those that tell answers apart.
 
-    Those are `wanted`, or none of `others` and of few values.
+    Those are `wanted`, or none of `known_columns` and of few values.
     """
     pieces = []
     # Columns of many values, and those of which not every value stands in its answer.
@@ -109,6 +112,8 @@ def _read_candidates(
         if missing := set(wanted).difference(piece.columns):
             columns = [name for name in piece.columns if name != PLACE]
             raise InputError(f"--condition: {unknown('column', min(missing), columns)}")
+        others = {*_CONTEXT, *RESPONSES, *SCORES, *known_columns(piece), PLACE}
+        others -= {"system", *wanted}
         candidates = [name for name in piece.columns if name not in {*others, *full}]
         if not candidates or not any(name in piece.columns for name in _ANSWERS):
             return pl.DataFrame()

@@ -18,7 +18,7 @@ from clinometer.results.faults import Faults, is_added
 from clinometer.stimuli import StereotypeWords, Study, word_key
 
 __all__ = [
-    "column_names",
+    "known_columns",
     "complete_trial",
     "fold_name",
     "keys_by_name",
@@ -109,11 +109,18 @@ def rename_columns(responses: pl.DataFrame, name: str, study: Study) -> pl.DataF
     return responses.rename(names)
 
 
-def column_names(study: Study | None = None) -> set[str]:
-    """Return the names of columns that are read of recorded answers, ours and those of others."""
+def known_columns(table: pl.DataFrame, study: Study | None = None) -> set[str]:
+    """Return the names of columns that are read of recorded answers, ours and those of others.
+
+    What an instrument is asked with is known in tables that have its answers.
+    """
     names = {*RESPONSES, *_TEXT, *_FOREIGN_COLUMNS, *(study.columns if study else ())}
+    is_text = table.schema.get("instrument") == pl.String  # other types are refused later
+    present = {*table["instrument"].unique()} if is_text else set()
     for member in INSTRUMENTS.values():
         names |= {*member.recorded.columns, *member.recorded.columns.values()}
+        if member.name in present:
+            names |= {*member.recorded.asked(study)}
     return names
 
 

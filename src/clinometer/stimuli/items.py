@@ -60,8 +60,10 @@ def items_folder() -> Path:
 def find_items(items: BenchmarkItems, study: str = "") -> Path | None:
     """Find the file of items: beside the study file, in `items_folder`, or as shipped."""
     shipped = Path(str(resources.files("clinometer.stimuli"))) / "items"
-    folders = (Path(study).parent, items_folder(), shipped)
-    for folder in folders:
+    # Of a shipped study it is no path but a name, and nothing lies beside it.
+    is_path = Path(study).is_file() or Path(study).parent != Path()
+    beside = [Path(study).parent] if is_path else []
+    for folder in (*beside, items_folder(), shipped):
         path = folder / items.file
         if path.is_file():
             return path

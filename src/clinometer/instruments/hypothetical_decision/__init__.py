@@ -250,6 +250,16 @@ def _read_logits(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     return Scored(sign * math.tanh(logit / 2), None, 1.0, logit=sign * logit, outcome=outcome)
 
 
+def _asked_columns(study: Study | None) -> tuple[str, ...]:
+    """Return the columns that say about whom and in which words a decision was asked.
+
+    Without a study, the factors of people are those of Tamkin et al. (2023).
+    """
+    part = part_of(study) if study is not None else None
+    factors = ("age", "gender", "race") if part is None else tuple(part.factors)
+    return ("id", "wording", *factors, "yes_logit", "no_logit")
+
+
 def _expand(responses: pl.DataFrame, study: Study) -> pl.DataFrame:
     """Return a row for each contrast that the person of an answer belongs to.
 
@@ -397,7 +407,7 @@ INSTRUMENT = Instrument(
     wordings=_wordings,
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
-    recorded=Recorded(needs=lambda *_: ("version", "object"), expand=_expand),
+    recorded=Recorded(asked=_asked_columns, needs=lambda *_: ("version", "object"), expand=_expand),
     trial="a decision about one person, yes or no",
     versions={group: Version(f"about a person of the {group} group", group) for group in GROUPS},
     effect="hypothetical_log_odds",

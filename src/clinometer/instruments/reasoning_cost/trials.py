@@ -166,6 +166,7 @@ RECORDED = Recorded(
         "prompt": "variation",
         "tokens": "reasoning_tokens",
     },
+    asked=lambda _: ("word", "group", "condition"),
     needs=_needed_columns,
     complete=_complete,
 )

@@ -1,0 +1,63 @@
+"""Examples of the how-to pages: commands are run and print what the page shows."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from tests.docs.test_tutorials import run_commands
+
+ROOT = Path(__file__).parents[2]
+SHARED = ROOT.parent / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A block of a page that begins with a command, and the files that it needs."""
+
+    page: str
+    begins: str
+    shared: dict[str, str] = field(default_factory=dict)
+    """Name in the block → file of the shared data."""
+    whole: bool = True
+
+
+EXAMPLES = [
+    Shown("README.md", "clinometer score --study bai2025"),
+    Shown("docs/how-to/recorded-answers.md", "clinometer score --study bai2025 --responses gpt4o"),
+    Shown("docs/how-to/recorded-answers.md", "clinometer score --instrument relative_decision",
+          {"chained.csv": "bai/gpt4_chained_labelled.csv"}),
+    Shown("docs/how-to/gate.md", "clinometer audit simulated/neutral", whole=False),
+    Shown("docs/how-to/planning.md", "clinometer power openai/gpt-4o-mini"),
+    Shown("docs/how-to/reasoning.md",
+          "clinometer score --study rmiat2025 --instrument reasoning_cost --responses o3-mini",
+          {"o3-mini.csv.gz": "rmiat/o3-mini.csv.gz"}),
+]  # fmt: skip
+
+
+def put_files(example: Shown, page: str, folder: Path) -> None:
+    """Put what a block needs into a folder: the policy of its page, released answers."""
+    released = files("clinometer.reference") / "gpt4o_word_associations.csv.gz"
+    (folder / "gpt4o.csv").write_bytes(gzip.decompress(released.read_bytes()))
+    for policy in re.findall(r"^```yaml\n(name: .*?)^```", page, re.DOTALL | re.MULTILINE)[:1]:
+        (folder / "policy.yaml").write_text(policy, encoding="utf-8")
+    for name, source in example.shared.items():
+        if not (SHARED / source).exists():
+            pytest.skip(f"needs ../shared/data/{source}")
+        shutil.copy(SHARED / source, folder / name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda shown: f"{Path(shown.page).stem}")
+def test_an_example_prints_what_its_page_shows(example: Shown, tmp_path: Path) -> None:
+    page = (ROOT / example.page).read_text(encoding="utf-8")
+    (block,) = re.findall(rf"^```console\n(\$ {re.escape(example.begins)}.*?)^```", page,
+                          re.DOTALL | re.MULTILINE)  # fmt: skip
+    put_files(example, page, tmp_path)
+    wrong = run_commands(block, tmp_path, whole=example.whole)
+    assert wrong is None, wrong
