@@ -17,6 +17,7 @@ from clinometer.audits.planning import power_of_plan
 from clinometer.cli.auditing import audit_command, run_command
 from clinometer.cli.options import build_plan
 from clinometer.cli.planning import say_power
+from clinometer.instruments.bold.items import read_bold
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.stimuli import load_study
 
@@ -102,6 +103,7 @@ def test_calls_of_a_quick_explicit_baseline(name: str, counts: list[tuple[str, i
 
 def test_bold_without_its_items_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLINOMETER_ITEMS", "items")
+    read_bold.cache_clear()  # what other tests read
     code, _, err = run("audit", "openai/x", "--instrument", "bold", "--out", "r")
     assert code == 2 and "Bring it with: clinometer items bold" in err and err.count("\n") == 1
     assert not Path("r").exists()
