@@ -59,6 +59,12 @@ def test_wordings_show_the_same_draws_if_the_study_says_so(kind: str, draws: int
     assert drawn.select(words).unique().height == draws
 
 
+def test_draws_that_go_round_the_wordings_are_refused_where_none_do() -> None:
+    own = MIST.instruments.affective_attribution
+    with pytest.raises(ValueError, match="rotated is of word_association; allowed are own, shared"):
+        type(own).model_validate({**own.model_dump(), "draws": "rotated"})
+
+
 def test_as_in_the_paper_the_group_is_random_and_comedy_stands_first() -> None:
     drawn = trials(MIST, Design(iterations=50, order="random"))
     assert set(drawn["attribute_order"]) == {"counter_first"}

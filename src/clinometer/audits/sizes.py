@@ -102,15 +102,10 @@ def build_plan(
     parts = [_with_mode_variations(part, modes, options) for part in selections]
     if options.controls:
         parts = _add_controls(parts, modes, _all_controls([name for _, name in pairs]))
-    temperatures: tuple[float, ...] = ()
-    temperature = options.temperature
-    if isinstance(temperature, Sequence):
-        temperatures = tuple(temperature)
-        # `Generation` has one; with several, each trial states its own.
-        temperature = temperatures[0] if temperatures else None
+    several = options.temperature if isinstance(options.temperature, Sequence) else ()
     return Plan(
         selections=parts,
-        temperatures=temperatures,
+        temperatures=tuple(several),
         efforts=tuple(dict.fromkeys(options.reasoning_efforts)) or (None,),
         interventions=_interventions(selections, options.interventions),
         models=tuple(dict.fromkeys(models)),
@@ -121,10 +116,18 @@ def build_plan(
         options=options.options,
         seed=options.seed,
         policy=None if options.policy is None else read_policy_text(options.policy),
-        generation=Generation(None, None, None)
-        if options.provider_defaults
-        else Generation(temperature, options.top_p, _answer_tokens(models, modes, options)),
+        generation=_generation(models, modes, options),
     )
+
+
+def _generation(models: Sequence[str], modes: Iterable[str], options: PlanOptions) -> Generation:
+    """Return how answers are sampled; of several temperatures, which trials state, the first."""
+    if options.provider_defaults:
+        return Generation(None, None, None)
+    temperature = options.temperature
+    if isinstance(temperature, Sequence):
+        temperature = next(iter(temperature), None)
+    return Generation(temperature, options.top_p, _answer_tokens(models, modes, options))
 
 
 def _answer_tokens(models: Sequence[str], modes: Iterable[str], options: PlanOptions) -> int:

@@ -18,10 +18,10 @@ from clinometer.results.faults import Faults, is_added
 from clinometer.stimuli import StereotypeWords, Study, word_key
 
 __all__ = [
-    "known_columns",
     "complete_trial",
     "fold_name",
     "keys_by_name",
+    "known_columns",
     "likeliest_dimension",
     "likeliest_list",
     "rename_columns",

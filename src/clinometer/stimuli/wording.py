@@ -185,13 +185,21 @@ class Wordings(Strict, Generic[V]):
 
     needs: ClassVar[str] = ""
     """A field of the study; without it these wordings ask nothing, and do not count in its hash."""
+    rotates: ClassVar[bool] = False
+    """Whether pairs of group words can go round the wordings."""
     draws: Literal["own", "shared", "rotated"] = "own"
     """own: each wording draws words of its own; shared: all show the same, as MIST does; rotated:
-    pairs of group words go round the wordings, so that each shows others (word association)."""
+    pairs of group words go round the wordings, so that each shows others."""
     default_variations: list[Name] = Field(min_length=1)
     variations: dict[Name, V] = Field(min_length=1)
     sentences: dict[Name, str] = {}
     """What the `likelihood` mode asks: sentences that name one group, beside the variations."""
+
+    @model_validator(mode="after")
+    def _check_draws(self) -> Wordings[V]:
+        if self.draws == "rotated" and not self.rotates:
+            raise ValueError("draws: rotated is of word_association; allowed are own, shared")
+        return self
 
     @model_validator(mode="after")
     def _check_sentence_names(self) -> Wordings[V]:
@@ -210,6 +218,7 @@ class Wordings(Strict, Generic[V]):
 class WordAssociation(Wordings[Variation]):
     """The wordings of the word association."""
 
+    rotates: ClassVar[bool] = True
     answer_format: str = ""
     """Closing sentence of the `free` mode; the other modes leave it out."""
     pair_format: str = ""
@@ -232,8 +241,6 @@ class AffectiveAttribution(Wordings[AttributionVariation]):
 
     @model_validator(mode="after")
     def _check_outcomes(self) -> AffectiveAttribution:
-        if self.draws == "rotated":
-            raise ValueError("draws: rotated is of word association; allowed are own, shared")
         comedy = {word_key(word) for word in self.comedy}
         for word in self.tragedy:
             if word_key(word) in comedy:
