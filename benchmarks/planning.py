@@ -9,7 +9,7 @@ How
     or of all of them, that are found with probability .8; pages with these leans are drawn, and a
     lean is found where the verdict in other prompts is that lean. 300 pages a condition; leans that
     no such design finds are not simulated. Stereotypes of `bai2025`, up to ten with several words a
-    side.
+    side; beyond, those with one word, whose effect the mean is charged with.
     ``python -m benchmarks.planning --runs 60 --only medium`` saves nothing.
 """
 
@@ -112,7 +112,7 @@ def measure(selection: Sequence[Condition], runs: int) -> Result:
 def judge(condition: Condition, runs: int) -> list[Row]:
     """Predict and simulate one condition."""
     prompts = as_scores(sized_plan(SIZE, [MODEL], condition.options).trials())
-    simulation = Simulation(condition.world, prompts)
+    simulation = Simulation(condition.world, prompts, single_words_vary=True)
     pilot = components_of_world(condition.world)
     predicted = power(MODEL, size=SIZE, options=condition.options, pilot=pilot, chance=CHANCE)
     levels = LEVELS if condition.stereotypes > 1 else LEVELS[:1]

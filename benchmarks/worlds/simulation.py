@@ -9,8 +9,9 @@ Truths
     Range ``prompts``: the expected answer to the wordings and words that were drawn, each pair of
     words as often as any other in every wording. Range ``other_prompts``: the expected answer over
     all wordings and words, which is the planted lean, as centres are chosen so. A word that is
-    alone on its side has no effect: what it adds is part of the lean. In means over stereotypes
-    each counts once.
+    alone on its side has no effect, what it adds is part of the lean; or has one, as where the
+    mean over stereotypes is about other words and a stereotype was asked with one of them. In means
+    over stereotypes each counts once.
 Oracle
     Knows the error of a mean, so that its 95% interval has the half width 1.96 × root mean square
     error of the mean with equal weights, over pages that are drawn and not estimated.
@@ -64,9 +65,17 @@ class Simulation:
     prompts
         What is asked, of one study, with columns of `results.SCORES`; their stereotypes, wordings
         and words take the place of those of the world. None: prompts of the world.
+    single_words_vary
+        Whether a word that is alone on its side has an effect.
     """
 
-    def __init__(self, world: World, prompts: pl.DataFrame | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        prompts: pl.DataFrame | None = None,
+        *,
+        single_words_vary: bool = False,
+    ) -> None:
         self.frame = draw_prompts(world) if prompts is None else prompts
         self.keys = self.frame.select(_KEYS).unique(maintain_order=True)
         self.categories = codes(self.keys, "category")
@@ -83,6 +92,8 @@ class Simulation:
         self._has_word = np.zeros((2, n, most_words), bool)
         for has_word, place in zip(self._has_word, words, strict=True):
             has_word[stereotypes, place] = True
+        several = self._has_word.sum(axis=2) > 1
+        self._words_vary = several | single_words_vary
         self._set_sizes()
 
     def _set_sizes(self) -> None:
@@ -92,8 +103,7 @@ class Simulation:
         if world.unequal:
             self.sd = self.sd.clip(max=LARGEST_SD)
         words = world.word * self.sd * _factors(world.stereotypes, world.unequal_words, seed=1)
-        # A word that is alone on its side is part of the lean.
-        self._word_sd = np.where(self._has_word.sum(axis=2) > 1, words, 0.0)
+        self._word_sd = np.where(self._words_vary, words, 0.0)
         wordings = (world.shared_wording**2 + world.wording**2) * self.sd**2
         self._within = self.sd**2 * (world.cell**2 + world.pair**2)
         total = wordings + (self._word_sd**2).sum(axis=0) + self._within

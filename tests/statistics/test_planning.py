@@ -97,7 +97,7 @@ def test_predicted_power_is_that_of_simulated_pilots(level, shift):
     foreseen, runs = pilots()
     alpha = 0.05 / (8 if level == "stereotype" else 1)
     planned = [mean for (of_level, *_), mean in foreseen.items() if of_level == level]
-    predicted = np.mean([PlannedPage([mean], ONE).chances(shift, alpha)[0] for mean in planned])
+    predicted = np.mean([PlannedPage([mean], ONE, alpha).chances(shift)[0] for mean in planned])
     shifted = summarise(runs.with_columns(pl.col("score") + shift))
     measured_ = means(shifted, (-1.0, 1.0), levels=[level]).values()
     simulated = np.mean([mean.other_prompts.p_above(0.0) < alpha / 2 for mean in measured_])
@@ -141,16 +141,16 @@ def chi_square(df: float = 7.0, draws: int = 4000, error: float = 0.1) -> Planne
     wide = Measure("wide", "", -1e6, 1e6, 0.0, "", "")
     quantiles = scipy.stats.chi2.ppf((np.arange(draws) + 0.5) / draws, df)
     errors = error * (quantiles / df) ** 0.5
-    estimates = np.random.default_rng(9).normal(0.0, error, draws)
     counts = (8, 8, frozenset({0}), "other_prompts")
-    return PlannedMean(wide, *counts, error, estimates, errors, np.full(draws, df), ())
+    effects = np.array([error]), np.ones(1, bool)
+    return PlannedMean(wide, *counts, *effects, errors, np.full(draws, df), ())
 
 
 def test_with_a_chi_square_error_power_is_that_of_the_non_central_t():
-    page, critical = PlannedPage([chi_square()], ONE), scipy.stats.t.ppf(0.975, 7)
+    page, critical = PlannedPage([chi_square()], ONE, 0.05), scipy.stats.t.ppf(0.975, 7)
     for true in (0.0, 0.1, 0.3):
         reference = scipy.stats.nct.sf(critical, 7, true / 0.1) if true else 0.025
-        assert page.chances(true, 0.05)[0] == pytest.approx(reference, abs=1e-3)
+        assert page.chances(true)[0] == pytest.approx(reference, abs=1e-3)
 
 
 def test_the_chance_of_equivalence_is_that_of_simulated_t_tests():
@@ -165,40 +165,65 @@ def test_a_mean_that_must_lie_beyond_a_margin_is_found_as_simulated_intervals_sa
     rng = np.random.default_rng(6)
     errors = 0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5
     above = rng.normal(0.5, 0.1, 40_000) - scipy.stats.t.ppf(0.975, 7) * errors > 0.1
-    (predicted,) = PlannedPage([chi_square()], ONE).chances(0.5, 0.05, margin=0.1)
+    (predicted,) = PlannedPage([chi_square()], ONE, 0.05).chances(0.5, margin=0.1)
     assert predicted == pytest.approx(above.mean(), abs=0.01)
+
+
+def with_loadings(loadings: np.ndarray) -> PlannedMean:
+    """Return a mean with effects whose error is known."""
+    mean = replace(chi_square(), loadings=loadings, is_random=np.ones(len(loadings), bool))
+    return replace(mean, errors=np.full(1, mean.se), df=np.full(1, np.inf))
 
 
 def page_of(number: int, divisor: float) -> PlannedPage:
     """Return a page of independent means with known errors."""
-    rng = np.random.default_rng(11)
-    planned = []
-    for k in range(number):
-        mean = chi_square(df=1e6, draws=2000)
-        estimates = rng.normal(0.0, 0.1, 2000)
-        planned.append(replace(mean, estimates=estimates, stereotypes=frozenset({k})))
-    return PlannedPage(planned, np.full(number, divisor))
+    planned = [
+        replace(with_loadings(loadings), stereotypes=frozenset({k}))
+        for k, loadings in enumerate(0.1 * np.eye(number))
+    ]
+    return PlannedPage(planned, np.full(number, divisor), 0.05)
 
 
 def test_what_a_page_tells_is_what_benjamini_and_hochberg_tell():
     """Against statsmodels, of pages of six means with normal errors."""
-    predicted = page_of(6, 6.0).chances(0.25, 0.05).mean()
+    predicted = page_of(6, 6.0).chances(0.25).mean()
     z = np.random.default_rng(12).normal(2.5, 1.0, (4000, 6))
     p = 2 * scipy.stats.norm.sf(abs(z))
     adjusted = [multipletests(row, method="fdr_bh")[1] for row in p]
     assert predicted == pytest.approx((np.array(adjusted) <= 0.05).mean(), abs=0.015)
 
 
+def test_means_that_share_effects_are_told_together():
+    """A mean of 20 others is low where they are, and then fewer of them are told beside it."""
+    number, level, effect = 20, 0.05, 0.15
+    each = np.column_stack([np.full(number, 0.055), 0.084 * np.eye(number)])
+    loadings = np.vstack([each, each.mean(axis=0)])
+    members = [*(frozenset({k}) for k in range(number)), frozenset(range(number))]
+    planned = [
+        replace(with_loadings(of_mean), stereotypes=stereotypes)
+        for of_mean, stereotypes in zip(loadings, members, strict=True)
+    ]
+    divisors = np.array([42.0] * number + [2.1])  # the mean has half of the weight
+    predicted = PlannedPage(planned, divisors, level).chances(effect)
+    standard = np.random.default_rng(13).normal(0.0, 1.0, (20_000, number + 1))
+    t = (effect + standard @ loadings.T) / np.linalg.norm(loadings, axis=1)
+    scaled = 2 * scipy.stats.norm.sf(abs(t)) * divisors / level
+    steps = np.arange(1, number + 2)
+    told = scaled <= ((np.sort(scaled) <= steps) * steps).max(axis=1, keepdims=True)
+    assert predicted[:number].mean() == pytest.approx(told[:, :number].mean(), abs=0.01)
+    assert predicted[-1] == pytest.approx(told[:, -1].mean(), abs=0.01)
+
+
 def test_a_mean_that_repeats_another_does_not_help_it():
     single = page_of(1, 2.0)
-    twice = PlannedPage([*single.means, *single.means], np.full(2, 2.0))
-    assert twice.chances(0.2, 0.05).tolist() == single.chances(0.2, 0.05).tolist() * 2
+    twice = PlannedPage([*single.means, *single.means], np.full(2, 2.0), 0.05)
+    assert twice.chances(0.2).tolist() == single.chances(0.2).tolist() * 2
 
 
 def test_more_means_tested_together_need_a_larger_effect():
     mean = replace(chi_square(), measure=MEASURE)
     single, many, none = (
-        PlannedPage([mean], np.array([n])).smallest_effects(0.8, 0.05)[0] for n in (1, 21, 1e12)
+        PlannedPage([mean], np.array([n]), 0.05).smallest_effects(0.8)[0] for n in (1, 21, 1e12)
     )
     assert single < many and none is None
 

@@ -75,7 +75,7 @@ class PlannedRuns(NamedTuple):
 
 @dataclass(frozen=True)
 class PlannedMean:
-    """A mean before it is measured: its error where it is neutral, and what was drawn of it."""
+    """A mean before it is measured: what makes it vary, and what was drawn of its error."""
 
     measure: Measure
     n: int
@@ -83,15 +83,21 @@ class PlannedMean:
     stereotypes: frozenset[int]
     range: str
     """``other_prompts``; ``prompts`` where nothing is to be told of others."""
-    se: float
-    estimates: Array
-    """Drawn means, as distances from neutral, (runs,)."""
+    loadings: Array
+    """What it gains by one standard deviation of each effect of the design, (effects,)."""
+    is_random: NDArray[np.bool_]
+    """Effects of facets that are not held fixed: those that its error is about, (effects,)."""
     errors: Array
-    """Their estimated errors where the mean is neutral, (runs,); infinite where there is none."""
+    """Drawn estimates of its error where it is neutral, (runs,); infinite where there is none."""
     df: Array
     """Degrees of freedom of these, (runs,)."""
     prompts: Sequence[BoundedMean]
     """Some of them in these prompts, placed at neutral."""
+
+    @property
+    def se(self) -> float:
+        """Error of the mean where it is neutral."""
+        return float(np.linalg.norm(self.loadings[self.is_random]))
 
     @property
     def is_tested(self) -> bool:
@@ -130,7 +136,11 @@ def foresee(planned: PlannedRuns, runs: int = RUNS, seed: int = 0) -> dict[Key, 
 def exact_errors(planned: PlannedRuns) -> dict[Key, float]:
     """Return the errors of neutral means, by the keys of `foresee`; nothing is drawn."""
     design = _Design(planned)
-    return {key: design.error(member) for key, member in _members(planned.units).items()}
+    errors = {}
+    for key, member in _members(planned.units).items():
+        loadings, is_random = design.loadings(member)
+        errors[key] = float(np.linalg.norm(loadings[is_random]))
+    return errors
 
 
 def _members(units: pl.DataFrame) -> dict[Key, NDArray[np.int64]]:
@@ -202,17 +212,20 @@ class _Design:
         varies[_DRAWN] = 1.0
         return varies
 
-    def error(self, member: NDArray[np.int64]) -> float:
-        """Return the exact error of the mean of some units, each stereotype once."""
+    def loadings(self, member: NDArray[np.int64]) -> tuple[Array, NDArray[np.bool_]]:
+        """Return what the mean of some units gains by each effect's sd, and which are random.
+
+        Each stereotype counts once. Shapes (effects,).
+        """
         _, stereotypes = np.unique(self.stereotypes[member], return_inverse=True)
         weights = self.weights[member] / np.bincount(stereotypes, self.weights[member])[stereotypes]
         weights /= stereotypes.max() + 1
-        variance = 0.0
-        sources = zip(self.codes, self.sd.T, self._varies(member), strict=True)
-        for codes, sd, varies in sources:
-            by_level = np.bincount(codes[member], weights * sd[member])
-            variance += varies * float(by_level @ by_level)
-        return float(variance**0.5)
+        by_source = [
+            np.bincount(codes[member], weights * sd[member], codes.max() + 1)
+            for codes, sd in zip(self.codes, self.sd.T, strict=True)
+        ]
+        is_random = np.repeat(self._varies(member) > 0, [len(effects) for effects in by_source])
+        return np.concatenate(by_source), is_random
 
     def planned_mean(self, member: NDArray[np.int64], drawn: Sequence[Ranges]) -> PlannedMean:
         """Return the mean of some units, with what was drawn of it."""
@@ -220,6 +233,7 @@ class _Design:
         prompts = [_at_neutral(ranges.prompts, neutral) for ranges in drawn if ranges.prompts]
         wide = [ranges.other_prompts for ranges in drawn]
         is_open = all(mean.se is None for mean in wide)
+        loadings, is_random = self.loadings(member)
         narrow_errors = [_error_of_bound(mean) for mean in prompts]
         wide_errors = [self._error_at_neutral(mean) for mean in wide]
         return PlannedMean(
@@ -228,8 +242,8 @@ class _Design:
             n_pairs=len(member),
             stereotypes=frozenset(self.stereotypes[member].tolist()),
             range="prompts" if is_open else "other_prompts",
-            se=self.error(member),
-            estimates=np.array([(mean.mean or 0.0) - neutral for mean in wide]),
+            loadings=loadings,
+            is_random=is_random,
             errors=np.array(narrow_errors if is_open else wide_errors),
             df=np.array([(np.inf if is_open else mean.df) or 1.0 for mean in wide]),
             prompts=prompts[:_RUNS_OF_PROMPTS],

@@ -25,14 +25,15 @@ Measures
     ==================  ==========================================================================
 
 How
-    Errors are estimated by the inference itself, from drawn scores (`planned_means`). Given an
-    estimated error and its degrees of freedom, the mean is normal about the true one; probabilities
-    are averages over drawings. With an error that is χ² this is the non-central t.
+    Errors are estimated by the inference itself, from drawn scores (`planned_means`). Means are
+    drawn, together, about the true ones with the covariances that the design gives them: where one
+    is low those that share stereotypes or prompts with it are, too, and fewer are told beside it.
+    With an error that is χ² and one mean this is the non-central t.
 
 Tests
     Those of a page (`pages`): a mean is told at α w R / m, of m means with the weight w, where R
-    are told. R is counted in each drawing among the means of the same run, the mean itself counted
-    as told; the means of other runs count in m alone.
+    are told. R is counted in each drawing among the means of the same run; the means of other runs
+    count in m alone.
     A change is shown by an interval that is adjusted over all rows of its level that a comparison
     of two runs decides about: those of every instrument and study that is neither a control nor
     explicit. Its error is that of two runs whose trials are not the same: what equal trials do to
@@ -43,13 +44,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
+from scipy.stats.qmc import Sobol
 
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, Measure, check
@@ -75,63 +78,83 @@ _RUNS_OF_ALL, _LEAST_RUNS = 60, 12
 #: Means that are tried, as parts of the way from neutral to the upper end of the scale.
 _GRID = np.linspace(0.0, 1.0, 51)
 
+#: Drawings of the means of a page, as a power of two; as evenly spread as can be.
+_DRAWINGS = 11
+
+#: Within which ranks have a normal quantile.
+_WITHIN = (1e-9, 1.0 - 1e-9)
+
 #: An error of answers that are all alike, in whose place 0 would be.
 _LEAST_ERROR = 1e-12
 
 
-@dataclass(frozen=True)
 class PlannedPage:
-    """The means of a run that are seen together, before they are measured.
+    """The means of a run that are seen together, before they are measured."""
 
-    Parameters
-    ----------
-    means
-        Those of lower levels first; a mean of the same stereotypes as an earlier one repeats it.
-    divisors
-        By what the level of each is divided where nothing else is told, m / w; shape (means,).
-    """
+    def __init__(self, means: Sequence[PlannedMean], divisors: Array, level: float) -> None:
+        """Draw how the means depart from those that are true, together.
 
-    means: Sequence[PlannedMean]
-    divisors: Array
+        Parameters
+        ----------
+        means
+            Those of lower levels first; a mean of the same stereotypes as an earlier one repeats
+            it.
+        divisors
+            By what the level of each is divided where nothing else is told, m / w; shape (means,).
+        level
+            The share of errors, α.
+        """
+        self.means, self.divisors = means, divisors
+        members = [mean.stereotypes for mean in means]
+        self._counted = np.array([members.index(m) == k for k, m in enumerate(members)])
+        # What is told beside a mean varies by the effects that are held fixed in the others, too.
+        loadings = [mean.loadings * mean.is_random for mean in means]
+        loadings += [mean.loadings for mean in means]
+        # Columns whose products are the covariances.
+        roots = np.linalg.qr(np.array(loadings).T, mode="r")
+        uniform = Sobol(len(roots) + 1, seed=0).random_base2(_DRAWINGS).clip(*_WITHIN)
+        # Departures of each mean, and of the others beside it; (drawings, means) each.
+        self._own, self._beside = np.hsplit(ndtri(uniform[:, 1:]) @ roots, 2)
+        # Errors were estimated together, too: each drawing has those of one run.
+        self._runs = (uniform[:, 0] * len(means[0].errors)).astype(int)
+        self._errors = np.array([mean.errors for mean in means]).T  # (runs, means)
+        df = np.array([mean.df for mean in means]).T
+        # The |t| that tells a mean where so many are told, (number told, runs, means).
+        numbers = np.arange(len(means) + 1).clip(1)[:, None, None]
+        self._critical = stdtrit(df, 1.0 - np.minimum(level * numbers / divisors, 1.0) / 2.0)
 
-    def chances(self, effect: float, level: float, margin: float = 0.0) -> Array:
+    def chances(self, effect: float, margin: float = 0.0) -> Array:
         """Return the probability that each mean is told, where all lie so far above neutral.
 
         With a margin: that its interval lies above it. Shape (means,).
         """
-        beside = self._count_beside(effect, level)
-        chances = []
-        for place, mean in enumerate(self.means):
-            levels = np.minimum(level * beside[:, place] / self.divisors[place], 1.0)
-            at_margin, at_effect = mean.relative_error(np.array([margin, effect]))
-            needed = stdtrit(mean.df, 1.0 - levels / 2.0) * mean.errors * at_margin
-            spread = max(mean.se * at_effect, _LEAST_ERROR)
-            chances.append(float(ndtr((effect - margin - needed) / spread).mean()))
-        return np.array(chances)
+        distances = np.array([margin, effect])
+        at_margin, at_effect = np.array([m.relative_error(distances) for m in self.means]).T
+        errors = self._errors[self._runs]
+        beside = np.abs(effect + self._beside * at_effect) / errors
+        needed = self._critical[self._count_told(beside), self._runs]
+        estimates = effect + self._own * at_effect
+        return np.asarray((estimates - margin > needed * errors * at_margin).mean(axis=0))
 
-    def _count_beside(self, effect: float, level: float) -> Array:
-        """Return how many means are told where one is, by drawing: (runs, means)."""
-        members = [mean.stereotypes for mean in self.means]
-        first = [members.index(stereotypes) for stereotypes in members]
-        steps_of_tests = []
-        for place, mean in enumerate(self.means):
-            relative = mean.relative_error(np.array([effect]))
-            t = np.abs(effect + mean.estimates * relative) / mean.errors
-            # The number told from which on this one is; one that repeats another never counts.
-            steps = 2.0 * stdtr(mean.df, -t) * self.divisors[place] / level
-            steps_of_tests.append(steps if first[place] == place else np.full_like(steps, np.inf))
-        numbers = np.arange(1, len(self.means) + 1)
-        passed = np.array(steps_of_tests).T[..., None] <= numbers  # (runs, means, numbers)
-        counted = passed.sum(axis=1, keepdims=True) - passed[:, first] + 1
-        return np.asarray(np.where(counted >= numbers, numbers, 1).max(axis=-1))
+    def _count_told(self, t: Array) -> NDArray[np.int64]:
+        """Return how many means are told in each drawing; one that repeats another never counts."""
+        told = np.full(len(t), len(self.means))
+        while True:  # down to the largest number at which so many pass
+            passed = (t >= self._critical[told, self._runs]) & self._counted
+            if np.array_equal(passed.sum(axis=1), told):
+                return told
+            told = passed.sum(axis=1)
 
-    def smallest_effects(
-        self, power: float, level: float, margin: float = 0.0
-    ) -> list[float | None]:
+    def smallest_effects(self, power: float, margin: float = 0.0) -> list[float | None]:
         """Return the distance from which on each mean is told; None if none on the scale is."""
         measure = self.means[0].measure
         effects = _GRID * (measure.high - measure.neutral)
-        chances = np.array([self.chances(effect, level, margin) for effect in effects])
+        by_effect: list[Array] = []
+        for effect in effects:
+            by_effect.append(self.chances(effect, margin))
+            if (by_effect[-1] >= power).all():
+                break
+        chances = np.array(by_effect)
         # Means of equal designs are alike: their drawings add up.
         alike: dict[tuple[int, float], list[int]] = {}
         for place, mean in enumerate(self.means):
@@ -243,7 +266,7 @@ def plan_power(
     rows: list[dict[str, Any]] = []
     for places in _pages(planned):
         means_ = [planned[place][1] for place in places]
-        page = PlannedPage(means_, divisors[places])
+        page = PlannedPage(means_, divisors[places], 1.0 - inference.confidence)
         for place, predicted in zip(places, _page_rows(page, inference, power), strict=True):
             row, mean = planned[place]
             if mean.is_tested and _decides(row, mean):
@@ -300,8 +323,8 @@ def _untold_divisors(planned: Sequence[_Planned], range_name: str) -> Array:
 def _page_rows(page: PlannedPage, inference: Inference, power: float) -> list[dict[str, Any]]:
     """Return what the means of a page can tell, in columns of `results.schemas.POWER`."""
     level = 1.0 - inference.confidence
-    effects = page.smallest_effects(power, level)
-    beyond = page.smallest_effects(power, level, inference.margin)
+    effects = page.smallest_effects(power)
+    beyond = page.smallest_effects(power, inference.margin)
     rows = []
     for place, mean in enumerate(page.means):
         row: dict[str, Any] = {
