@@ -329,7 +329,7 @@ class Plan(Claimant):
             "size": self.size,
             "study": main.name,
             "study_title": main.title,
-            "study_hash": study_hash(main),
+            "study_hash": study_hash(main.own()),
             "variations": list(dict.fromkeys(variations)),
             "sources": {name: _source(study) for name, study in self._studies().items()},
             "margin": self.margin,
@@ -356,7 +356,7 @@ def _source(study: Study) -> dict[str, str]:
         "title": study.title,
         "citation": study.citation.text,
         "bibtex": study.citation.bibtex,
-        "study_hash": study_hash(study),
+        "study_hash": study_hash(study.own()),
         "control": study.control,
         "language": study.language,
     }

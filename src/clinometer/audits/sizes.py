@@ -7,10 +7,10 @@ controls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.policy import read_policy_text
@@ -101,7 +101,7 @@ def build_plan(
     refuse_unable(models, modes, options.reasoning_efforts)
     parts = [_with_mode_variations(part, modes, options) for part in selections]
     if options.controls:
-        parts = _add_controls(parts, modes, _all_controls([name for _, name in pairs]))
+        parts = _add_controls(parts, modes, _controls_of([name for _, name in pairs]))
     several = options.temperature if isinstance(options.temperature, Sequence) else ()
     return Plan(
         selections=parts,
@@ -244,8 +244,9 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     plan = build_plan(models, replace(options, controls=False), _pairs(battery, options))
     parts = [*plan.selections]
     if not options.studies if options.controls is None else options.controls:
-        controls = _controls_of_size({part.instrument for part in parts}, battery)
-        parts = _add_controls(parts, plan.modes, controls)
+        names = {part.instrument for part in parts}
+        asked = [name for name in battery if name in names]
+        parts = _add_controls(parts, plan.modes, _controls_of(asked, battery))
     sized = [_fill_in_size(part, battery.get(part.instrument, Size(2)), options) for part in parts]
     looks = LOOKS if options.until else ()
     return replace(plan, selections=sized, size=size, looks=looks)
@@ -318,41 +319,68 @@ def _is_default(instrument_size: Size, study: str) -> bool:
     return instrument_size.studies is None or study in instrument_size.studies
 
 
-def _add_controls(
-    parts: Sequence[Selection], modes: Sequence[str], controls: Iterable[Selection]
-) -> list[Selection]:
-    """Add the controls that are no part of a plan yet, and that one of its modes asks."""
-    names = {(part.study.name, part.instrument) for part in parts}
-    added = []
-    for control in controls:
-        if (control.study.name, control.instrument) not in names and control.asked_in(modes):
-            # Named variations are of the studies; controls have their own.
-            added.append(_with_mode_variations(control, modes, PlanOptions()))
-    return [*parts, *added]
+class _Control(NamedTuple):
+    """A control study and the instrument that it is a control of."""
+
+    study: Study
+    instrument: str
+    iterations: int | None
 
 
-def _all_controls(names: Iterable[str]) -> list[Selection]:
-    """Return the control and the placebo of each instrument, if it has them."""
-    controls = []
+def _controls_of(
+    names: Iterable[str], battery: Mapping[str, Size] | None = None
+) -> Iterator[_Control]:
+    """Yield the control and the placebo of each instrument; of a battery, where its size has them.
+
+    Without a battery they have no number of trials of their own.
+    """
     for name in dict.fromkeys(names):
-        for study in (INSTRUMENTS[name].control, INSTRUMENTS[name].placebo):
-            if study:
-                controls.append(select_study(study, instrument=name))
-    return controls
+        asked = INSTRUMENTS[name].control, INSTRUMENTS[name].placebo
+        size = None if battery is None else battery[name]
+        numbers = (None, None) if size is None else (size.control, size.placebo)
+        for study, iterations in zip(asked, numbers, strict=True):
+            if study and (size is None or iterations is not None):
+                yield _Control(load_study(study), name, iterations)
 
 
-def _controls_of_size(names: set[str], battery: Mapping[str, Size]) -> list[Selection]:
-    """Return the control and the placebo of each instrument, if its size has them."""
-    controls = []
-    for name, size in battery.items():
-        of_instrument = {
-            INSTRUMENTS[name].control: size.control,
-            INSTRUMENTS[name].placebo: size.placebo,
-        }
-        for study, iterations in of_instrument.items():
-            if name in names and iterations is not None:
-                controls.append(select_study(study, iterations=iterations, instrument=name))
-    return controls
+def _add_controls(
+    parts: Sequence[Selection], modes: Sequence[str], controls: Iterable[_Control]
+) -> list[Selection]:
+    """Add the controls that are no part of a plan yet, and that one of its modes asks.
+
+    Where the wordings of a study fit them they are asked in these, else in wordings of their own.
+    """
+    added: list[Selection] = []
+    studies = {part.study.name: part.study for part in parts}
+    for control, name, iterations in controls:
+        of_instrument = [part for part in parts if part.instrument == name]
+        if any(part.study.name == control.name for part in of_instrument):
+            continue
+        lending = [part for part in of_instrument if _fits_control(part, control)]
+        for part in lending:
+            lender = studies[part.study.name] = studies[part.study.name].with_control(control)
+            keys = [*control.stereotypes]
+            added.append(Selection(lender, keys, part.variations, iterations, name))
+        if len(lending) < len(of_instrument):
+            own = select_study(control.name, iterations=iterations, instrument=name)
+            if own.asked_in(modes):
+                # Named variations are of the studies; controls have their own.
+                added.append(_with_mode_variations(own, modes, PlanOptions()))
+    return [replace(part, study=studies[part.study.name]) for part in (*parts, *added)]
+
+
+def _fits_control(part: Selection, control: Study) -> bool:
+    """Whether the words of a control can be asked in the wordings of a part of a plan."""
+    study, wordings = part.study, part.study.instruments.word_association
+    if not INSTRUMENTS[part.instrument].fits_any_words or study.language != control.language:
+        return False
+    kinds = {study.control_of(key) for key in study.stereotypes}
+    if control.control in kinds or study.stereotypes.keys() & control.stereotypes.keys():
+        return False
+    own_words = {name for name, variation in wordings.variations.items() if variation.own_words}
+    sets = [side for words in control.stereotypes.values() for side in (words.tied, words.counter)]
+    enough = all(len(side) >= (wordings.words_per_set or 0) for side in sets if side)
+    return enough and not own_words.issuperset(part.variations)
 
 
 def _fill_in_size(part: Selection, instrument_size: Size, options: PlanOptions) -> Selection:

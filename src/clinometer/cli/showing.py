@@ -64,7 +64,8 @@ def _estimate_line(row: dict[str, Any]) -> str:
     from clinometer.results import CONDITIONS
     from clinometer.results.ranges import lean_text
 
-    target = row["stereotype"] or row["category"] or "all stereotypes"
+    everything = f"{row['control']} controls" if row["control"] else "all stereotypes"
+    target = row["stereotype"] or row["category"] or everything
     columns = ("instrument", "study", "dimension", "mode", *CONDITIONS, "variation")
     run = ", ".join(row[name] for name in columns if row[name] not in (None, "none"))
     verdicts = row["verdict_bounded"], row["verdict"], row["conditional_on"]

@@ -102,7 +102,7 @@ class Comparison:
         """Say which controls of both runs did not pass, of what a profile was asked."""
         if self.controls == "ignored":
             return []
-        conditions = rows.select(*SPEAKS_FOR, "dimension").unique(maintain_order=True)
+        conditions = rows.select("study", *SPEAKS_FOR, "dimension").unique(maintain_order=True)
         before, after = (
             describe_lacking_controls(controls_of(self.own[run.label], conditions))
             for run in (self.baseline, candidate)

@@ -286,6 +286,8 @@ class Instrument:
     """A study with a known bias (positive control)."""
     placebo: str = ""
     """A study without bias (placebo)."""
+    fits_any_words: bool = False
+    """Whether its wordings of a study fit any groups, so that controls are asked in them."""
     controls_within: bool = False
     """Whether every study that it is asked of has a positive control among its stereotypes, so that
     none stands beside it."""

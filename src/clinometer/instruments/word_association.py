@@ -399,6 +399,7 @@ INSTRUMENT = Instrument(
     paired=MEASURE,
     control="control_insects",
     placebo="control_nonsense",
+    fits_any_words=True,
     published=_PUBLISHED,
     sizes={
         "quick": Size(4, control=8, placebo=4, studies=("bai2025",)),

@@ -18,7 +18,8 @@ Rule
 
 Reach
     A control speaks for what was asked of the same model alike: instrument, mode, conditions. One
-    with a dimension speaks for that dimension only.
+    that was asked in the wordings of a study speaks for that study only; a control study, which has
+    wordings of its own, for all. One with a dimension speaks for that dimension only.
 """
 
 from __future__ import annotations
@@ -106,20 +107,30 @@ def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:
     if judged["control"].null_count() == judged.height:  # no control at all
         return pl.lit(not needed)
     rows = control_rows(judged, kind)
-    failed = rows.filter(pl.col("verdict") != PASSED)
-    none_failed = ~_has_control(failed)
-    return none_failed & _has_control(rows) if needed else none_failed
+    studies = _measured_studies(judged)
+    none_failed = ~_has_control(rows.filter(pl.col("verdict") != PASSED), studies)
+    return none_failed & _has_control(rows, studies) if needed else none_failed
 
 
-def _has_control(controls: pl.DataFrame) -> pl.Expr:
+def _measured_studies(judged: pl.DataFrame) -> list[str]:
+    """Return the studies that are not controls throughout."""
+    measured = judged.filter(pl.col("control").is_null())["study"]
+    return [str(study) for study in measured.drop_nulls().unique()]
+
+
+def _has_control(controls: pl.DataFrame, measured: list[str]) -> pl.Expr:
     """Return whether one of the controls speaks for a row."""
-    if controls.is_empty():
-        return pl.lit(False)
-    of_all_dimensions = controls.filter(pl.col("dimension").is_null())
-    of_one_dimension = controls.drop_nulls("dimension")
-    return _agrees_with(of_all_dimensions, *SPEAKS_FOR) | _agrees_with(
-        of_one_dimension, *SPEAKS_FOR, "dimension"
-    )
+    has_control: pl.Expr = pl.lit(False)
+    within = pl.col("study").is_in(measured)
+    for of_reach, reach in ((within, ("study",)), (~within, ())):
+        for of_dimension, dimension in (
+            (pl.col("dimension").is_null(), ()),
+            (pl.col("dimension").is_not_null(), ("dimension",)),
+        ):
+            some = controls.filter(of_reach, of_dimension)
+            if not some.is_empty():
+                has_control |= _agrees_with(some, *SPEAKS_FOR, *reach, *dimension)
+    return has_control
 
 
 def _agrees_with(controls: pl.DataFrame, *keys: str) -> pl.Expr:
@@ -152,9 +163,10 @@ class Control(NamedTuple):
 def controls_of(judged: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[Control]:
     """Yield the controls that speak for what was asked, of judged estimates of one model.
 
-    `conditions` has columns of `SPEAKS_FOR` and `dimension`. A control without a dimension stands
-    once for all of them.
+    `conditions` has columns ``study``, of `SPEAKS_FOR` and `dimension`. A control study, and a
+    control without a dimension, stands once for all that it speaks for.
     """
+    within = pl.col("study").is_in(_measured_studies(judged))
     for key, part in conditions.group_by(SPEAKS_FOR, maintain_order=True):
         same_condition = [
             pl.col(name).eq_missing(pl.lit(value))
@@ -163,12 +175,15 @@ def controls_of(judged: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[Cont
         estimates = judged.filter(*same_condition)
         subject = {"instrument": part["instrument"][0], "mode": part["mode"][0], "dimension": None}
         dimensions = part["dimension"].unique().to_list()
+        studies = part["study"].unique(maintain_order=True)
         for kind in KINDS:
             rows = control_rows(estimates, kind)
+            rows = rows.filter(~within | pl.col("study").is_in(studies.implode()))
             if None not in dimensions:
                 speaks = pl.col("dimension").is_in(dimensions)
                 rows = rows.filter(speaks.fill_null(True))  # without one it speaks for all
-            if rows.is_empty():
+            of_all = rows.filter(~within)
+            if of_all.is_empty() and not set(studies) <= set(rows["study"]):
                 yield Control(kind, subject, NOT_ASKED)
             for row in rows.iter_rows(named=True):
                 of_row = {**subject, "dimension": row["dimension"]}

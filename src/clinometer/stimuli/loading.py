@@ -245,9 +245,11 @@ def study_hash(study: Study, parts: Collection[str] | None = None) -> str:
 
     Layout, comments, labels, notes and citations do not count: mending one keeps the draws. With
     `parts`, those an instrument needs, only these count beside the stereotypes: adding a decision
-    keeps the draws of the words. What a study does not use does not count either, so that a field
-    of a later version keeps the draws of an earlier one.
+    keeps the draws of the words, and so does a control that is taken from another study. What a
+    study does not use does not count either, so that a field of a later version keeps the draws of
+    an earlier one.
     """
+    study = study if parts is None else study.own()
     content = study.model_dump(include={"name", "stereotypes"})
     content["instruments"] = _wordings_in_use(study, parts)
     if study.dimensions and (parts is None or "dimensions" in parts):
@@ -305,7 +307,8 @@ def _wordings_in_use(study: Study, parts: Collection[str] | None) -> dict[str, A
 
 def _drop_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
     """Drop fields that no prompt and no score of `parts` depends on."""
-    del stereotype["label"], stereotype["source_defect"], stereotype["also"], stereotype["control"]
+    for field in ("label", "source_defect", "also", "control", "taken_from"):
+        del stereotype[field]
     if not stereotype["aligned"]:  # as before there was the field
         del stereotype["aligned"]
     for override in stereotype["variations"].values():

@@ -19,6 +19,7 @@ def remarks(study: Study) -> Iterator[str]:
     One group word on a side, sets of unequal size, English wordings under another language, the
     name of a shipped study.
     """
+    study = study.own()
     if study.name in shipped_studies():
         if study_hash(study) == study_hash(load_study(study.name)):
             return

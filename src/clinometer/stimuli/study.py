@@ -82,6 +82,8 @@ class Stereotype(StereotypeWords):
     """Other names under which recorded answers know this stereotype."""
     control: Literal["", "positive", "negative"] = ""
     """Whether it is a control of the study's own."""
+    taken_from: str = ""
+    """The control study whose words these are, where a study asks them in its own wordings."""
     source_defect: str | None = None
     variations: dict[Name, Override] = {}
     decisions: Decisions = Decisions()
@@ -176,6 +178,27 @@ class Study(Strict):
     def control_of(self, stereotype: str) -> str | None:
         """Return the kind of control that a stereotype is, its own or the study's."""
         return self.stereotypes[stereotype].control or self.control or None
+
+    def with_control(self, control: Study) -> Study:
+        """Return the study with the stereotypes of a control study, for its own wordings.
+
+        They keep their words. What other stereotypes are asked stays as it is.
+        """
+        own_fields = {"variations": {}, "decisions": Decisions(), "taken_from": control.name}
+        added = {
+            key: stereotype.model_copy(update={**own_fields, "control": control.control_of(key)})
+            for key, stereotype in control.stereotypes.items()
+        }
+        return self.model_copy(update={"stereotypes": {**self.stereotypes, **added}})
+
+    def own(self) -> Study:
+        """Return the study without the controls of `with_control`."""
+        own = {key: words for key, words in self.stereotypes.items() if not words.taken_from}
+        return (
+            self
+            if len(own) == len(self.stereotypes)
+            else self.model_copy(update={"stereotypes": own})
+        )
 
     def ratings(self) -> pl.DataFrame:
         """Return the norms: columns `norms.NORMS`, and the `stereotype` that the group is of."""

@@ -134,9 +134,11 @@ def _narrow(
     """Narrow results to one study and instrument, with the controls of the instrument."""
     plan = answers.plan.of(study)
     measure = _measure(answers, instrument)
-    # Of every study: the controls of an instrument are studies of their own.
-    estimates = answers.estimates.filter(instrument=instrument)
     is_control = pl.col("control").is_not_null()
+    measured = answers.estimates.filter(~is_control)["study"].drop_nulls().unique()
+    # Of this study, and of control studies, which are controls of every study.
+    reached = (pl.col("study") == study) | ~pl.col("study").is_in(measured.implode())
+    estimates = answers.estimates.filter(reached, instrument=instrument)
     tables = answers.of(study, instrument)
     if estimates.filter(is_control)["dimension"].is_not_null().any():
         # A control of one dimension says nothing of the others: they are told apart by the mode.
