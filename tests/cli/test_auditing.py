@@ -11,6 +11,7 @@ from typing import Any
 import click
 import polars as pl
 import pytest
+import yaml
 
 from clinometer.asking.plan import Plan
 from clinometer.audits.planning import power_of_plan
@@ -38,12 +39,28 @@ def asked(plan: Plan) -> set[tuple[str, str]]:
     return {(s.study.name, s.instrument) for s in plan.selections}
 
 
+def asked_within(plan: Plan) -> set[tuple[str, str, str]]:
+    """Return what stands as a control in the wordings of a study: study, instrument, control."""
+    return {
+        (part.study.name, part.instrument, control)
+        for part in plan.selections
+        for key in part.stereotypes
+        if (control := part.study.stereotypes[key].taken_from)
+    }
+
+
 def test_an_audit_asks_both_papers_and_their_controls() -> None:
-    found = asked(planned("openai/x", "--size", "standard"))
+    plan = planned("openai/x", "--size", "standard")
+    found = asked(plan)
     assert {("bai2025", "word_association"), ("bai2025", "relative_decision")} < found
     assert {("mist2025", "word_association"), ("mist2025", "affective_attribution")} < found
-    assert ("control_occasions", "affective_attribution") in found
-    assert ("control_nonsense", "affective_attribution") in found
+    assert ("control_insects", "relative_decision") in found
+    assert {(*pair, control) for pair, control in (
+        (("bai2025", "word_association"), "control_insects"),
+        (("mist2025", "word_association"), "control_nonsense"),
+        (("mist2025", "affective_attribution"), "control_occasions"),
+        (("mist2025", "affective_attribution"), "control_nonsense"),
+    )} < asked_within(plan)  # fmt: skip
 
 
 def test_an_audit_of_papers_size_has_their_numbers_of_trials() -> None:
@@ -114,8 +131,11 @@ def test_a_study_that_was_not_named_is_left_out_where_it_lacks_what_was() -> Non
         "bai2025", "control_insects", "control_nonsense"
     }  # fmt: skip
     assert "bai2025" not in {s for s, _ in asked(planned("openai/x", "--variations", "template1"))}
-    only = asked(planned("openai/x", "--instrument", "affective_attribution"))
-    assert {study for study, _ in only} == {"mist2025", "control_occasions", "control_nonsense"}
+    only = planned("openai/x", "--instrument", "affective_attribution")
+    assert asked(only) == {("mist2025", "affective_attribution")}
+    assert {control for *_, control in asked_within(only)} == {
+        "control_occasions", "control_nonsense"
+    }  # fmt: skip
 
 
 def test_the_embedded_model_is_spared_what_takes_long() -> None:
@@ -433,10 +453,38 @@ def test_power_compares_designs_with_as_many_calls(run: Run) -> None:
 
 def test_controls_are_asked_beside_a_named_study_where_they_are_asked_for() -> None:
     named = ("openai/x", "--study", "mist2025", "--instrument", "word_association")
-    controls = {(c, "word_association") for c in ("control_insects", "control_nonsense")}
-    assert asked(planned(*named, "--controls")) == {("mist2025", "word_association"), *controls}
-    assert not controls & asked(planned(*named))
-    assert not controls & asked(planned("openai/x", "--no-controls"))
+    measure = ("mist2025", "word_association")
+    plan = planned(*named, "--controls")
+    assert asked(plan) == {measure}
+    assert asked_within(plan) == {
+        (*measure, "control_insects"), (*measure, "control_nonsense")
+    }  # fmt: skip
+    assert not asked_within(planned(*named))
+    assert not asked_within(planned("openai/x", "--no-controls"))
+
+
+def test_controls_leave_what_else_is_asked_as_it_is() -> None:
+    named = ("openai/x", "--study", "bai2025", "--instrument", "word_association")
+    alone, beside = (planned(*named, option).trials() for option in ("--no-controls", "--controls"))
+    stereotypes = [*load_study("bai2025").stereotypes]
+    of_study = beside.filter(pl.col("stereotype").is_in(stereotypes))
+    assert of_study.sort("trial_id").equals(alone.sort("trial_id"))
+    controls = beside.filter(~pl.col("stereotype").is_in(stereotypes))
+    assert {*controls["stereotype"]} == {"insects", "nonsense"}
+    # Synonyms are asked of stereotypes that name them.
+    assert {*controls["variation"]} == {*of_study["variation"]} - {"synonym"}
+
+
+def test_controls_in_another_language_or_in_longer_sets_keep_their_own_wordings() -> None:
+    """German wordings take no English words, and sets of 9 words no control of 8."""
+    content = {**MIST.model_dump(exclude_none=True), "name": "long"}
+    content["instruments"]["word_association"]["words_per_set"] = 9
+    Path("long.yaml").write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
+    named = ("openai/x", "--instrument", "word_association", "--controls", "--study")
+    for study in ("herkunft_de", "long.yaml"):
+        plan = planned(*named, study)
+        assert not asked_within(plan)
+        assert ("control_insects", "word_association") in asked(plan)
 
 
 def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
@@ -446,9 +494,10 @@ def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
         return build_plan(options.pop("models"), options)
 
     named = ("--study", "mist2025", "--instrument", "word_association", "--iterations", "6")
-    controls = {(c, "word_association") for c in ("control_insects", "control_nonsense")}
     with_controls = planned_run(*named, "--controls")
-    assert asked(with_controls) == {("mist2025", "word_association"), *controls}
+    assert {control for *_, control in asked_within(with_controls)} == {
+        "control_insects", "control_nonsense"
+    }  # fmt: skip
     sizes = with_controls.trials().group_by("study", "stereotype", "dimension", "variation").len()
     assert set(sizes["len"]) == {6}
     for arguments in (named, (*named, "--no-controls")):

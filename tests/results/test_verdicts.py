@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from clinometer.results import ESTIMATES, Measure, as_estimates
+from clinometer.results.controls import SPEAKS_FOR, controls_of
 from clinometer.results.judging import judge
 from clinometer.results.verdicts import (
     BECAUSE,
@@ -256,6 +257,29 @@ def test_a_control_with_a_dimension_speaks_for_that_one() -> None:
     overall = {**EQUIVALENT, "level": "overall", "model": None}
     found = judged(own, *({**overall, **row} for row in rows))
     assert found["verdict"].to_list()[1:] == ["equivalent", WITHDRAWN]
+
+
+def test_a_control_in_the_wordings_of_a_study_speaks_for_that_study() -> None:
+    within = {**PASSES, "study": "mine"}
+    rows = [{"study": "mine"}, {"study": "other"}]
+    assert about(*rows, control=within) == ["equivalent", WITHDRAWN]
+    # One study beside a control study: what fails in it says nothing of the other.
+    fails = {**FAILS, "study": "mine"}
+    found = judged(PASSES, fails, *({**EQUIVALENT, **row} for row in rows))["verdict"].to_list()
+    assert found[2:] == [WITHDRAWN, "equivalent"]
+
+
+def test_the_controls_of_what_was_asked_are_those_that_speak_for_it() -> None:
+    within = {**PASSES, "study": "mine"}
+    rows = judged(within, {**EQUIVALENT, "study": "mine"}, {**EQUIVALENT, "study": "other"})
+    for study, positive in (("mine", "passed"), ("other", "not asked")):
+        asked = rows.filter(pl.col("control").is_null(), study=study)
+        conditions = asked.select("study", *SPEAKS_FOR, "dimension")
+        outcomes = [(found.kind, found.outcome) for found in controls_of(rows, conditions)]
+        assert outcomes == [("positive", positive), ("negative", "not asked")]
+    both = rows.filter(pl.col("control").is_null()).select("study", *SPEAKS_FOR, "dimension")
+    kinds = [(found.kind, found.outcome) for found in controls_of(rows, both)]
+    assert kinds[:2] == [("positive", "not asked"), ("positive", "passed")]
 
 
 def test_only_equivalent_is_withdrawn() -> None:

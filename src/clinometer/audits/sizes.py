@@ -366,7 +366,9 @@ def _add_controls(
             if own.asked_in(modes):
                 # Named variations are of the studies; controls have their own.
                 added.append(_with_mode_variations(own, modes, PlanOptions()))
-    return [replace(part, study=studies[part.study.name]) for part in (*parts, *added)]
+    return [
+        replace(part, study=studies.get(part.study.name, part.study)) for part in (*parts, *added)
+    ]
 
 
 def _fits_control(part: Selection, control: Study) -> bool:
