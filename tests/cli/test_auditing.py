@@ -463,6 +463,42 @@ def test_controls_are_asked_beside_a_named_study_where_they_are_asked_for() -> N
     assert not asked_within(planned("openai/x", "--no-controls"))
 
 
+WIDE = ("openai/x", "--study", "clinometer2026", "--instrument", "word_association")
+
+
+def test_the_wordings_of_a_wide_study_take_turns() -> None:
+    trials = planned(*WIDE).trials()
+    assert len(trials) == 21 * 8 * 2
+    by_stereotype = trials.group_by("stereotype").agg(pl.col("variation").n_unique(), pl.len())
+    assert {*by_stereotype["variation"]} == {8} and {*by_stereotype["len"]} == {16}
+    by_wording = trials.group_by("variation").agg(pl.col("stereotype").n_unique())
+    assert by_wording.height == 16
+    assert by_wording["stereotype"].is_between(10, 11).all()
+    # Stereotypes that follow each other, of one category, are asked in different wordings.
+    of_first = [{*trials.filter(stereotype=key)["variation"]} for key in ("racism", "guilt")]
+    assert len(of_first[0] & of_first[1]) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "per_stereotype"),
+    [(("--size", "standard"), 64), (("--iterations", "4"), 32), (("--variations", "w01,w02"), 4),
+     (("--until", "decided"), 64)],
+)  # fmt: skip
+def test_turns_leave_room_for_what_the_user_sets(
+    options: tuple[str, ...], per_stereotype: int
+) -> None:
+    trials = planned(*WIDE, *options).whole().trials()
+    assert {*trials.group_by("stereotype").len()["len"]} == {per_stereotype}
+
+
+def test_controls_of_a_wide_study_are_asked_in_all_of_its_wordings() -> None:
+    controls = planned(*WIDE, "--controls").trials().filter(
+        pl.col("stereotype").is_in(["insects", "nonsense"])
+    )  # fmt: skip
+    assert {*controls.group_by("stereotype", "variation").len()["len"]} == {2}
+    assert controls.height == 2 * 16 * 2
+
+
 def test_controls_leave_what_else_is_asked_as_it_is() -> None:
     named = ("openai/x", "--study", "bai2025", "--instrument", "word_association")
     alone, beside = (planned(*named, option).trials() for option in ("--no-controls", "--controls"))

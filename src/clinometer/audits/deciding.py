@@ -166,10 +166,13 @@ def _sort(plan: Plan, means: pl.DataFrame) -> tuple[list[Ended], list[_Undecided
 
 def _parts(plan: Plan) -> list[tuple[Selection, int]]:
     """Return what is asked at a stage, with the trials per wording of the last look."""
-    most = {}
-    for selection in plan.selections:
-        most[selection.study.name, selection.instrument] = selection.iterations or plan.iterations
-    return [(part, most[part.study.name, part.instrument]) for part in plan.parts()]
+    most = {
+        (selection.study.name, selection.instrument, key): selection.iterations or plan.iterations
+        for selection in plan.selections
+        for key in selection.stereotypes
+    }
+    parts = [part for part in plan.parts() if part.stereotypes]
+    return [(part, most[part.study.name, part.instrument, part.stereotypes[0]]) for part in parts]
 
 
 def _look_after(plan: Plan, iterations: int, most: int) -> int | None:

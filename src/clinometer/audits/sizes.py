@@ -32,6 +32,9 @@ DESCRIPTION_TOKENS = 48
 #: Number of trials if neither the user nor the size sets it, as in the papers.
 PAPER_ITERATIONS = 50
 
+#: Windows of the wordings that take turns.
+_WINDOWS = 4
+
 #: Times the trials of a size that an audit asks at most which ends where it is decided.
 TIMES_MORE = 4
 
@@ -247,7 +250,11 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
         names = {part.instrument for part in parts}
         asked = [name for name in battery if name in names]
         parts = _add_controls(parts, plan.modes, _controls_of(asked, battery))
-    sized = [_fill_in_size(part, battery.get(part.instrument, Size(2)), options) for part in parts]
+    sized = [
+        sized_part
+        for part in parts
+        for sized_part in _fill_in_size(part, battery.get(part.instrument, Size(2)), options)
+    ]
     looks = LOOKS if options.until else ()
     return replace(plan, selections=sized, size=size, looks=looks)
 
@@ -385,14 +392,53 @@ def _fits_control(part: Selection, control: Study) -> bool:
     return enough and not own_words.issuperset(part.variations)
 
 
-def _fill_in_size(part: Selection, instrument_size: Size, options: PlanOptions) -> Selection:
-    """Fill in number of trials and wordings from a size, unless the user set them."""
-    # The first that is set: by the user, for a control, by the size.
-    candidates = (options.iterations, part.iterations, instrument_size.iterations)
-    iterations = next(number for number in candidates if number is not None)
+def _fill_in_size(
+    part: Selection, instrument_size: Size, options: PlanOptions
+) -> Iterator[Selection]:
+    """Yield a part with number of trials and wordings of a size, unless the user set them.
+
+    In several parts where its wordings take turns.
+    """
+    name = part.study.name
+    turns = instrument_size.turns.get(name)
+    by_study = None if turns is None else turns.iterations
+    # The first that is set: by the user, for the study, for a control, by the size.
+    numbers = (options.iterations, by_study, part.iterations, instrument_size.iterations)
+    iterations = next(number for number in numbers if number is not None)
     if options.until and options.iterations is None:
         iterations *= TIMES_MORE
-    variations = part.variations
-    if options.variations is None:
-        variations = instrument_size.wordings.get(part.study.name, variations)
-    return replace(part, iterations=iterations, variations=variations)
+    sized = replace(part, iterations=iterations)
+    if options.variations is not None:
+        yield sized
+    elif turns is None:
+        yield replace(sized, variations=instrument_size.wordings.get(name, part.variations))
+    else:
+        yield from _take_turns(sized, turns.wordings)
+
+
+def _take_turns(part: Selection, each: int) -> Iterator[Selection]:
+    """Yield a part whose stereotypes are asked so many wordings each, in windows that move on.
+
+    All are asked of some. A kind of wordings, sentences or others, that has no more has no windows;
+    controls are asked in all.
+    """
+    wordings = INSTRUMENTS[part.instrument].wordings(part.study)
+    kinds = [
+        [name for name in part.variations if wordings[name].sentence is sentence]
+        for sentence in (False, True)
+    ]
+    is_control = any(part.study.control_of(key) for key in part.stereotypes)
+    if is_control or all(len(names) <= each for names in kinds):
+        yield part
+        return
+    for number in range(min(_WINDOWS, len(part.stereotypes))):
+        names = [name for kind in kinds for name in _window(kind, number, each)]
+        keys = part.stereotypes[number::_WINDOWS]
+        yield replace(part, stereotypes=keys, variations=names)
+
+
+def _window(names: Sequence[str], number: int, each: int) -> list[str]:
+    """Return one of the windows of some names, in their order; they begin evenly and go round."""
+    start = number * len(names) // _WINDOWS
+    places = {(start + k) % len(names) for k in range(min(each, len(names)))}
+    return [names[place] for place in sorted(places)]

@@ -41,6 +41,7 @@ __all__ = [
     "Recorded",
     "Scored",
     "Size",
+    "Turns",
     "Version",
     "Wording",
 ]
@@ -143,6 +144,16 @@ class Version:
     """The one group that the trial is about, marginalized or default; empty if there is not one."""
 
 
+class Turns(NamedTuple):
+    """How a study of many wordings is asked: each stereotype in some of them, which take turns."""
+
+    wordings: int
+    """In which a stereotype is asked. A kind of wordings, sentences or others, that has no more
+    takes no turns."""
+    iterations: int
+    """Trials per stereotype, dimension and wording, of controls too."""
+
+
 @dataclass(frozen=True)
 class Size:
     """Number of trials in an audit of one size, per stereotype, dimension and wording."""
@@ -153,6 +164,8 @@ class Size:
     placebo: int | None = None
     wordings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Study → the variations asked, if not the default."""
+    turns: Mapping[str, Turns] = field(default_factory=dict)
+    """Study → how its wordings take turns, if they do."""
     studies: tuple[str, ...] | None = None
     """Studies asked where the user names no part of a study; None: all that have it."""
     by_name: bool = False

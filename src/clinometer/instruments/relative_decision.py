@@ -48,7 +48,15 @@ from clinometer.instruments.decision import (
     score_decision,
 )
 from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument, Key, Published, Recorded, Scored, Size
+from clinometer.instruments.instrument import (
+    Instrument,
+    Key,
+    Published,
+    Recorded,
+    Scored,
+    Size,
+    Turns,
+)
 from clinometer.instruments.simulation import answer_assignment
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT, Mode
 from clinometer.modes.likelihood import OPTION
@@ -223,9 +231,9 @@ INSTRUMENT = Instrument(
     placebo="control_nonsense",
     published=_PUBLISHED,
     sizes={
-        "quick": Size(4, control=12, placebo=8),
-        "quick, embedded": Size(4, control=24, placebo=12),
-        "standard": Size(8, control=16, placebo=16),
+        "quick": Size(4, control=12, placebo=8, turns={"clinometer2026": Turns(8, 4)}),
+        "quick, embedded": Size(4, control=24, placebo=12, turns={"clinometer2026": Turns(8, 2)}),
+        "standard": Size(8, control=16, placebo=16, turns={"clinometer2026": Turns(8, 8)}),
         "paper": Size(50),
     },
     place=3,

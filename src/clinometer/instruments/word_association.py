@@ -49,6 +49,7 @@ from clinometer.instruments.instrument import (
     Recorded,
     Scored,
     Size,
+    Turns,
     Wording,
 )
 from clinometer.instruments.simulation import answer_pairs
@@ -402,9 +403,11 @@ INSTRUMENT = Instrument(
     fits_any_words=True,
     published=_PUBLISHED,
     sizes={
-        "quick": Size(4, control=8, placebo=4, studies=("bai2025",)),
-        "standard": Size(10, control=10, placebo=10),
-        "paper": Size(50),
+        "quick": Size(
+            4, control=8, placebo=4, studies=("bai2025",), turns={"clinometer2026": Turns(8, 2)}
+        ),
+        "standard": Size(10, control=10, placebo=10, turns={"clinometer2026": Turns(16, 4)}),
+        "paper": Size(50, turns={"clinometer2026": Turns(24, 10)}),
     },
     iterations=10,
     options=("order", "word_list", "options"),
