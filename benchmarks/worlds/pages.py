@@ -14,10 +14,14 @@ from benchmarks.worlds.planted import World
 from benchmarks.worlds.prompts import draw_prompts
 from benchmarks.worlds.simulation import RANGES, Simulation
 from clinometer.instruments.catalogue import measure_of
-from clinometer.statistics.estimates import estimate_measure
+from clinometer.results.judging import judge
+from clinometer.statistics.estimates import Inference, estimate_summaries
+from clinometer.statistics.pages import see_together
+from clinometer.statistics.summaries import summarise
 
 __all__ = [
     "LEVELS",
+    "MEASURE",
     "Figure",
     "average",
     "covered_and_width",
@@ -114,7 +118,9 @@ def estimate_pages(
             scores.append(simulation.page(answers, model))
             truths.append(truth_rows(simulation, by_range).with_columns(model=pl.lit(model)))
             scores += [control.page(control.draw(control_rng)[0], model) for control in controls]
-        estimates = estimate_measure(pl.concat(scores), MEASURE, confidence=confidence)
+        units = summarise(pl.concat(scores))
+        estimates, _ = estimate_summaries(units, MEASURE, Inference(confidence=confidence), LEVELS)
+        estimates = judge(see_together(estimates, confidence))
         rows = means_of_pages(estimates).filter(pl.col("factor").is_null())
         tables.append(with_truths(rows, pl.concat(truths)))
     return pl.concat(tables)

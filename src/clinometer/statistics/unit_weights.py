@@ -67,10 +67,17 @@ def weigh_units(weights: ArrayLike, stereotypes: ArrayLike, wordings: ArrayLike)
         )
     if not (len(counts) and (counts > 0).all()):
         raise InputError("weights: none, or not above 0; leave out units without a score")
-    stereotype_codes, wording_codes = (np.unique(label, return_inverse=True)[1] for label in labels)
+    stereotype_codes, wording_codes = map(_codes, labels)
     totals = np.bincount(stereotype_codes, counts)
     shares = counts / totals[stereotype_codes] / len(totals)
     return UnitWeights(shares, _join_wordings(stereotype_codes, wording_codes))
+
+
+def _codes(labels: NDArray[np.generic]) -> Codes:
+    """Return labels as numbers from 0 on, in their order."""
+    if (labels == labels[0]).all():
+        return np.zeros(len(labels), dtype=np.intp)
+    return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.intp)
 
 
 def _join_wordings(stereotypes: Codes, wordings: Codes) -> Codes:
@@ -78,6 +85,8 @@ def _join_wordings(stereotypes: Codes, wordings: Codes) -> Codes:
     n_wordings = int(wordings.max()) + 1
     cells, places = np.unique(stereotypes * n_wordings + wordings, return_inverse=True)
     sizes = np.bincount(places)
+    if (sizes > 1).all():
+        return np.asarray(places, dtype=np.intp)
     strata: list[int] = []
     for stereotype in range(int(stereotypes.max()) + 1):
         first = strata[-1] + 1 if strata else 0
