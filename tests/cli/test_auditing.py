@@ -18,6 +18,7 @@ from clinometer.audits.planning import power_of_plan
 from clinometer.cli.auditing import audit_command, run_command
 from clinometer.cli.options import build_plan
 from clinometer.cli.planning import say_power
+from clinometer.comparing.showing import show
 from clinometer.instruments.bold.items import read_bold
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.stimuli import load_study
@@ -509,6 +510,19 @@ def test_controls_leave_what_else_is_asked_as_it_is() -> None:
     assert {*controls["stereotype"]} == {"insects", "nonsense"}
     # Synonyms are asked of stereotypes that name them.
     assert {*controls["variation"]} == {*of_study["variation"]} - {"synonym"}
+
+
+def test_controls_within_a_study_are_told_apart_from_it(run: Run) -> None:
+    """In what a plan can tell, and in the means that an answer enters."""
+    named = ("--study", "bai2025", "--stereotypes", "age", "--instrument", "word_association")
+    code, out, err = run("audit", "simulated/leaning", *named, "--controls", "--out", "r")
+    assert code == 0, err
+    planned_lines = [line for line in out.splitlines() if "word_association, bai2025" in line]
+    assert len(planned_lines) == 2 and "control; shown to lie beyond" in planned_lines[1]
+    for name, kinds in (("age", {None}), ("insects", {"positive"}), ("nonsense", {"negative"})):
+        assert {*show("r", [name]).estimates["control"]} == kinds
+    code, out, _ = run("show", "r", "insects")
+    assert "model positive controls" in out
 
 
 def test_controls_in_another_language_or_in_longer_sets_keep_their_own_wordings() -> None:

@@ -187,8 +187,10 @@ def _power_lines(table: pl.DataFrame) -> list[str]:
         f"{'':24}{'pairs':>7}{'interval':>10}  {'smallest effect':27}{'smallest change':27}"
         f"{'equivalent':>10}",
     ]
-    for key, run in table.group_by(keys, maintain_order=True):
-        lines.append(", ".join(str(value) for value in key if value not in (None, "none")))
+    for (control, *key), run in table.group_by("control", *keys, maintain_order=True):
+        of_control = [] if control is None else [f"{control} control"]
+        names = [str(value) for value in key if value not in (None, "none")]
+        lines.append(", ".join([*names, *of_control]))
         for (level,), rows in run.group_by("level", maintain_order=True):
             half_width, equivalent_power, pairs = (
                 rows.select(pl.col(column).cast(pl.Float64).median()).item()
@@ -200,7 +202,7 @@ def _power_lines(table: pl.DataFrame) -> list[str]:
                 f"  {_effect_text(rows, 'smallest_effect'):27}"
                 f"{_effect_text(rows, 'smallest_change'):27}{_number(equivalent_power):>10}"
             )
-        if run["control"][0] == "positive":
+        if control == "positive":
             lines.append(f"  beyond the margin from {_number(run['smallest_beyond'][0])}")
         lines.append(f"  components: {run['planned_from'][0]}")
     return lines
@@ -236,7 +238,8 @@ def say_power(plan: Plan) -> None:
     if table.is_empty():
         return
     echo("smallest mean found with probability .8, as distance from neutral (median, range):")
-    for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
+    keys = ("instrument", "study", "mode")
+    for (_, *key), run in table.group_by("control", *keys, maintain_order=True):
         echo(f"  {', '.join(map(str, key))}: {_run_text(run)}")
 
 

@@ -120,7 +120,11 @@ def _entered_means(scores: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFram
     means = pl.col("factor").is_null() & (pl.col("measure") == pl.col("instrument"))
     rows = join_methods(estimates.filter(means), "clustered", IN_PROMPTS)
     groups = scores.select(*_ASKING, *_ABOUT).unique()
-    entered = pl.lit(True)
+    # Controls enter no mean of the others.
+    kinds = scores["control"].unique()
+    entered = pl.any_horizontal(
+        pl.col("control").eq_missing(pl.lit(kind, pl.String)) for kind in kinds
+    )
     for column in (*_ASKING, *_ABOUT):
         values = groups[column].unique()
         same = pl.col(column).is_null()
