@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from clinometer.asking.plan import Plan
+from clinometer.audits.deciding import parts_of_stage
 from clinometer.audits.planning import power_of_plan
 from clinometer.cli.auditing import audit_command, run_command
 from clinometer.cli.options import build_plan
@@ -21,7 +22,7 @@ from clinometer.cli.planning import say_power
 from clinometer.comparing.showing import show
 from clinometer.instruments.bold.items import read_bold
 from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.stimuli import load_study
+from clinometer.stimuli import load_study, study_hash
 
 Run = Callable[..., tuple[int, str, str]]
 LOOP = "openai-api/loop/m"
@@ -480,6 +481,13 @@ def test_the_wordings_of_a_wide_study_take_turns() -> None:
     assert len(of_first[0] & of_first[1]) == 4
 
 
+def test_a_stereotype_has_the_same_turn_alone() -> None:
+    everything = planned(*WIDE).trials()
+    for key in ("guilt", "age"):
+        alone = planned(*WIDE, "--stereotypes", key).trials()
+        assert alone.sort("trial_id").equals(everything.filter(stereotype=key).sort("trial_id"))
+
+
 @pytest.mark.parametrize(
     ("options", "per_stereotype"),
     [(("--size", "standard"), 64), (("--iterations", "4"), 32), (("--variations", "w01,w02"), 4),
@@ -525,13 +533,43 @@ def test_controls_within_a_study_are_told_apart_from_it(run: Run) -> None:
     assert "model positive controls" in out
 
 
-def test_controls_in_another_language_or_in_longer_sets_keep_their_own_wordings() -> None:
+def test_a_run_with_controls_goes_on_unless_their_words_were_changed(run: Run) -> None:
+    named = ("run", "simulated/leaning", "--study", "bai2025", "--stereotypes", "age",
+             "--controls", "--iterations", "2", "--out", "r")  # fmt: skip
+    assert run(*named)[0] == 0
+    code, _, err = run(*named)
+    assert code == 0 and "shipped study" not in err
+    plan = json.loads(Path("r/plan.json").read_text(encoding="utf-8"))
+    assert plan["sources"]["bai2025"]["study_hash"] == study_hash(load_study("bai2025"))
+    study = Path("r/studies/bai2025.yaml")
+    study.write_text(study.read_text(encoding="utf-8").replace("wasp", "bee"), encoding="utf-8")
+    code, _, err = run("report", "r")
+    assert code == 2 and "changed since the plan was made" in err
+
+
+def test_controls_that_are_asked_more_have_more_looks_too() -> None:
+    """Of a plan that ends where it is decided, each part has its own last look."""
+    plan = planned("openai/x", "--study", "bai2025", "--instrument", "word_association",
+                   "--controls", "--until", "decided")  # fmt: skip
+    asked_at_last = {
+        key: trials_per_wording
+        for part, trials_per_wording in parts_of_stage(plan)
+        for key in part.stereotypes
+    }
+    assert asked_at_last["age"] == 16 == asked_at_last["nonsense"]
+    assert asked_at_last["insects"] == 32
+
+
+def test_controls_in_another_language_or_in_longer_sets_keep_their_own_wordings(
+    tmp_path: Path,
+) -> None:
     """German wordings take no English words, and sets of 9 words no control of 8."""
     content = {**MIST.model_dump(exclude_none=True), "name": "long"}
     content["instruments"]["word_association"]["words_per_set"] = 9
-    Path("long.yaml").write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
+    longer = tmp_path / "long.yaml"
+    longer.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
     named = ("openai/x", "--instrument", "word_association", "--controls", "--study")
-    for study in ("herkunft_de", "long.yaml"):
+    for study in ("herkunft_de", str(longer)):
         plan = planned(*named, study)
         assert not asked_within(plan)
         assert ("control_insects", "word_association") in asked(plan)

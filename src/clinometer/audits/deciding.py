@@ -58,7 +58,7 @@ from clinometer.results.verdicts import (
 )
 from clinometer.statistics.summaries import keys_of
 
-__all__ = ["LEAST_CHANCE", "next_stage"]
+__all__ = ["LEAST_CHANCE", "next_stage", "parts_of_stage"]
 
 #: Below this chance of being decided by all trials, a stereotype is asked no more.
 LEAST_CHANCE = 0.25
@@ -144,7 +144,7 @@ def _sort(plan: Plan, means: pl.DataFrame) -> tuple[list[Ended], list[_Undecided
     ended = [end for end in plan.stage.ended if end.why == "hopeless"]
     given_up = {end.part for end in ended}
     undecided = []
-    for selection, most in _parts(plan):
+    for selection, most in parts_of_stage(plan):
         assert selection.iterations is not None
         for key in selection.stereotypes:
             names = selection.study.name, selection.instrument, key
@@ -164,8 +164,11 @@ def _sort(plan: Plan, means: pl.DataFrame) -> tuple[list[Ended], list[_Undecided
     return ended, undecided
 
 
-def _parts(plan: Plan) -> list[tuple[Selection, int]]:
-    """Return what is asked at a stage, with the trials per wording of the last look."""
+def parts_of_stage(plan: Plan) -> list[tuple[Selection, int]]:
+    """Return what is asked at the stage of a plan, with the trials per wording of the last look.
+
+    Parts of one study and instrument may differ in these, as controls do.
+    """
     most = {
         (selection.study.name, selection.instrument, key): selection.iterations or plan.iterations
         for selection in plan.selections

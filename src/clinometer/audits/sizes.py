@@ -379,17 +379,13 @@ def _add_controls(
 
 
 def _fits_control(part: Selection, control: Study) -> bool:
-    """Whether the words of a control can be asked in the wordings of a part of a plan."""
-    study, wordings = part.study, part.study.instruments.word_association
-    if not INSTRUMENTS[part.instrument].fits_any_words or study.language != control.language:
-        return False
+    """Whether a control can be asked in the wordings of a part of a plan."""
+    study = part.study
     kinds = {study.control_of(key) for key in study.stereotypes}
-    if control.control in kinds or study.stereotypes.keys() & control.stereotypes.keys():
+    has_own = control.control in kinds or study.stereotypes.keys() & control.stereotypes.keys()
+    if has_own or study.language != control.language:
         return False
-    own_words = {name for name, variation in wordings.variations.items() if variation.own_words}
-    sets = [side for words in control.stereotypes.values() for side in (words.tied, words.counter)]
-    enough = all(len(side) >= (wordings.words_per_set or 0) for side in sets if side)
-    return enough and not own_words.issuperset(part.variations)
+    return INSTRUMENTS[part.instrument].takes_control(study, part.variations, control)
 
 
 def _fill_in_size(
@@ -431,10 +427,13 @@ def _take_turns(part: Selection, each: int) -> Iterator[Selection]:
     if is_control or all(len(names) <= each for names in kinds):
         yield part
         return
-    for number in range(min(_WINDOWS, len(part.stereotypes))):
+    # By its place in the study, so that a stereotype is asked the same whatever is asked beside it.
+    places = {key: place for place, key in enumerate(part.study.own().stereotypes)}
+    for number in range(_WINDOWS):
         names = [name for kind in kinds for name in _window(kind, number, each)]
-        keys = part.stereotypes[number::_WINDOWS]
-        yield replace(part, stereotypes=keys, variations=names)
+        keys = [key for key in part.stereotypes if places[key] % _WINDOWS == number]
+        if keys:
+            yield replace(part, stereotypes=keys, variations=names)
 
 
 def _window(names: Sequence[str], number: int, each: int) -> list[str]:

@@ -299,8 +299,9 @@ class Instrument:
     """A study with a known bias (positive control)."""
     placebo: str = ""
     """A study without bias (placebo)."""
-    fits_any_words: bool = False
-    """Whether its wordings of a study fit any groups, so that controls are asked in them."""
+    takes_control: Callable[[Study, Sequence[str], Study], bool] = lambda *_: False
+    """Study, variations, control study → whether these variations fit the words of the control,
+    which is then asked in them; else it is asked in its own."""
     controls_within: bool = False
     """Whether every study that it is asked of has a positive control among its stereotypes, so that
     none stands beside it."""

@@ -158,6 +158,15 @@ def _cells(
         yield from product([key], study.dimensions_of(key), names)
 
 
+def _takes_control(study: Study, variations: Sequence[str], control: Study) -> bool:
+    """Whether a control has sets as large as are shown, and a variation is asked of any words."""
+    wordings = study.instruments.word_association
+    sets = [side for words in control.stereotypes.values() for side in (words.tied, words.counter)]
+    own_words = {name for name, variation in wordings.variations.items() if variation.own_words}
+    enough = all(len(side) >= (wordings.words_per_set or 0) for side in sets)
+    return enough and not own_words.issuperset(variations)
+
+
 def _write_trial(
     wordings: WordAssociation, variation: Variation, design: Design, draw: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -400,7 +409,7 @@ INSTRUMENT = Instrument(
     paired=MEASURE,
     control="control_insects",
     placebo="control_nonsense",
-    fits_any_words=True,
+    takes_control=_takes_control,
     published=_PUBLISHED,
     sizes={
         "quick": Size(

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -51,6 +52,7 @@ __all__ = [
     "controls_of",
     "describe_lacking_controls",
     "passed",
+    "within_study",
 ]
 
 KINDS = ("positive", "negative")
@@ -107,30 +109,31 @@ def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:
     if judged["control"].null_count() == judged.height:  # no control at all
         return pl.lit(not needed)
     rows = control_rows(judged, kind)
-    studies = _measured_studies(judged)
-    none_failed = ~_has_control(rows.filter(pl.col("verdict") != PASSED), studies)
-    return none_failed & _has_control(rows, studies) if needed else none_failed
+    within = within_study(judged)
+    none_failed = ~_has_control(rows.filter(pl.col("verdict") != PASSED), within)
+    return none_failed & _has_control(rows, within) if needed else none_failed
 
 
-def _measured_studies(judged: pl.DataFrame) -> list[str]:
-    """Return the studies that are not controls throughout."""
-    measured = judged.filter(pl.col("control").is_null())["study"]
-    return [str(study) for study in measured.drop_nulls().unique()]
+def within_study(judged: pl.DataFrame) -> pl.Expr:
+    """Return whether a control was asked in the wordings of a study in which others are measured.
+
+    `judged`: all estimates of the run. Else its study is a control throughout, and speaks for all.
+    """
+    measured = judged.filter(pl.col("control").is_null())["study"].drop_nulls().unique()
+    return pl.col("study").is_in(measured.implode())
 
 
-def _has_control(controls: pl.DataFrame, measured: list[str]) -> pl.Expr:
+def _has_control(controls: pl.DataFrame, within: pl.Expr) -> pl.Expr:
     """Return whether one of the controls speaks for a row."""
-    has_control: pl.Expr = pl.lit(False)
-    within = pl.col("study").is_in(measured)
-    for of_reach, reach in ((within, ("study",)), (~within, ())):
-        for of_dimension, dimension in (
-            (pl.col("dimension").is_null(), ()),
-            (pl.col("dimension").is_not_null(), ("dimension",)),
-        ):
-            some = controls.filter(of_reach, of_dimension)
-            if not some.is_empty():
-                has_control |= _agrees_with(some, *SPEAKS_FOR, *reach, *dimension)
-    return has_control
+    of_dimension = pl.col("dimension").is_not_null()
+    by_reach = {("study",): within, (): ~within}
+    by_dimension = {("dimension",): of_dimension, (): ~of_dimension}
+    agrees = [pl.lit(False)]
+    for reach, dimension in product(by_reach, by_dimension):
+        some = controls.filter(by_reach[reach], by_dimension[dimension])
+        if not some.is_empty():
+            agrees.append(_agrees_with(some, *SPEAKS_FOR, *reach, *dimension))
+    return pl.any_horizontal(agrees)
 
 
 def _agrees_with(controls: pl.DataFrame, *keys: str) -> pl.Expr:
@@ -166,7 +169,7 @@ def controls_of(judged: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[Cont
     `conditions` has columns ``study``, of `SPEAKS_FOR` and `dimension`. A control study, and a
     control without a dimension, stands once for all that it speaks for.
     """
-    within = pl.col("study").is_in(_measured_studies(judged))
+    within = within_study(judged)
     for key, part in conditions.group_by(SPEAKS_FOR, maintain_order=True):
         same_condition = [
             pl.col(name).eq_missing(pl.lit(value))

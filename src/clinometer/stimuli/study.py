@@ -194,11 +194,7 @@ class Study(Strict):
     def own(self) -> Study:
         """Return the study without the controls of `with_control`."""
         own = {key: words for key, words in self.stereotypes.items() if not words.taken_from}
-        return (
-            self
-            if len(own) == len(self.stereotypes)
-            else self.model_copy(update={"stereotypes": own})
-        )
+        return self.model_copy(update={"stereotypes": own})
 
     def ratings(self) -> pl.DataFrame:
         """Return the norms: columns `norms.NORMS`, and the `stereotype` that the group is of."""

@@ -325,7 +325,7 @@ INSTRUMENT = Instrument(
     sections=_sections,
     control="control_occasions",
     placebo="control_nonsense",
-    fits_any_words=True,
+    takes_control=lambda *_: True,
     sizes={
         "quick": Size(4, control=16, placebo=8, studies=()),
         "quick, embedded": Size(4, control=16, placebo=8),

@@ -13,6 +13,7 @@ from clinometer.report.frames import mode_name, rank
 from clinometer.report.plan import InstrumentFacts, PlanFacts
 from clinometer.report.prose import name_in_text, scale, short_names, with_numbers
 from clinometer.results import DECISIONS, LEVELS, Measure
+from clinometer.results.controls import within_study
 from clinometer.results.ranges import lean_text
 
 __all__ = ["AnswerResults", "InstrumentResults", "split", "trials_text", "who"]
@@ -135,10 +136,9 @@ def _narrow(
     plan = answers.plan.of(study)
     measure = _measure(answers, instrument)
     is_control = pl.col("control").is_not_null()
-    measured = answers.estimates.filter(~is_control)["study"].drop_nulls().unique()
     # Of this study, and of control studies, which are controls of every study.
-    reached = (pl.col("study") == study) | ~pl.col("study").is_in(measured.implode())
-    estimates = answers.estimates.filter(reached, instrument=instrument)
+    of_study_or_all = (pl.col("study") == study) | ~within_study(answers.estimates)
+    estimates = answers.estimates.filter(of_study_or_all, instrument=instrument)
     tables = answers.of(study, instrument)
     if estimates.filter(is_control)["dimension"].is_not_null().any():
         # A control of one dimension says nothing of the others: they are told apart by the mode.
