@@ -28,6 +28,7 @@ class Shown:
 
 
 EXAMPLES = [
+    Shown("README.md", "clinometer audit simulated/neutral", whole=False),
     Shown("README.md", "clinometer score --study bai2025"),
     Shown("docs/how-to/recorded-answers.md", "clinometer score --study bai2025 --responses gpt4o"),
     Shown("docs/how-to/recorded-answers.md", "clinometer score --instrument relative_decision",

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from clinometer.errors import StudyError
 from clinometer.stimuli import (
+    Stereotype,
+    Study,
     load_study,
     own_studies,
     parse_study,
@@ -206,3 +208,18 @@ def test_an_installed_package_brings_studies(
     (information / "entry_points.txt").write_text("[clinometer.studies]\nwarmth = nothing_here\n")
     with pytest.raises(StudyError, match="studies 'warmth': no package 'nothing_here'"):
         load_study("pets")
+
+
+def test_only_a_control_is_taken_from_another_study() -> None:
+    """What is taken is left out of the hash that draws follow from."""
+    words = {"marginalized": ["cats"], "default": ["dogs"], "tied": ["sly"], "counter": ["loyal"]}
+    with pytest.raises(ValueError, match="taken_from is of controls"):
+        Stereotype(**words, taken_from="bai2025")
+    pets = Study(
+        name="pets", instruments=load_study("bai2025").instruments, stereotypes={"cats": words}
+    )
+    insects = load_study("control_insects")
+    beside = pets.with_control(insects)
+    assert beside.control_of("insects") == "positive" and beside.own() == pets
+    assert study_hash(beside, ("word_association",)) == study_hash(pets, ("word_association",))
+    assert study_hash(beside) != study_hash(pets)

@@ -132,6 +132,12 @@ class Stereotype(StereotypeWords):
         return " ".join(note for note in notes if note) or None
 
     @model_validator(mode="after")
+    def _check_source(self) -> Stereotype:
+        if self.taken_from and not self.control:
+            raise ValueError("taken_from is of controls; leave it out, or say which control it is")
+        return self
+
+    @model_validator(mode="after")
     def _check_variations(self) -> Stereotype:
         for name in self.variations:
             self.words(name)  # is checked as it is built
