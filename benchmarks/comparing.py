@@ -43,7 +43,7 @@ from benchmarks.worlds.prompts import draw_prompts
 from benchmarks.worlds.simulation import Simulation
 from clinometer import compare
 from clinometer.asking.policy import Policy
-from clinometer.comparing.gating import gate
+from clinometer.comparing.gating import Gated, judge_run
 
 Array = NDArray[np.float64]
 
@@ -220,7 +220,8 @@ def _compare(
     (decision,) = compared.decisions()
     rules = [{"what": "change", "at_most": condition.limit}]
     policy = Policy.model_validate({"name": "limit", "controls": "ignored", "rules": rules})
-    outcome = gate(candidate, policy, baseline).outcome
+    checks = judge_run(policy, compared.candidates[0], compared)
+    outcome = Gated(policy, "candidate", "baseline", None, checks).outcome
     concluded = {decision.verdict.partition(",")[0].replace("_", " "), outcome}
     shares = {name: [name in concluded] for name in (*DECISIONS, *OUTCOMES)}
     return _intervals(compared.estimates, simulations[0], pair.truth), pl.DataFrame(shares)

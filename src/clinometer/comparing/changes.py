@@ -120,6 +120,7 @@ def judge_changes(
 
 
 def _judge_row(change: Change, limits: Limits) -> tuple[RowVerdict, int | None]:
-    """Judge a change, and say how many trials would tell where it is open."""
+    """Judge a change, and say how many trials would tell where it is open, but for one wording."""
     judged = judge_change(change, limits)
-    return judged, further_trials(change, limits) if judged.verdict == CANNOT_TELL else None
+    asks_more = judged.verdict == CANNOT_TELL and change.difference["level"] != "cell"
+    return judged, further_trials(change, limits) if asks_more else None

@@ -197,7 +197,8 @@ COLUMNS: dict[str, Column] = {
         n_error="trials that ended in an error without an answer",
         n_pairs="mirrored pairs scored in both orders",
         n_more="further trials of each run, asked like these, that would give a verdict if the "
-        "estimate stays; null: there is a verdict, or more wordings are needed",
+        "estimate stays; null: there is a verdict, more wordings are needed, or it is of one "
+        "wording",
         n_calls="calls of the model",
         n_variations="wordings asked",
         n_iterations="trials per stereotype, dimension and wording",
