@@ -89,9 +89,24 @@ def test_every_verdict_is_printed_as_whether_the_mean_leans(code):
 
 def test_means_are_counted_in_the_words_of_their_measure():
     codes = ["consistent", "consistent, for this order", "reversed", "inconclusive", None]
+    rows = [{"verdict": code, "conditional_on": "stereotypes, attribute words"} for code in codes]
     counts = "2 lean as the stereotype says, 1 leans against the stereotype, 1 unclear"
-    assert verdict_counts(codes, DIRECTED) == f"{counts}, 1 without a verdict"
-    assert verdict_counts(codes[:3], UNDIRECTED) == "2 lie above neutral, 1 lies below neutral"
+    assert verdict_counts(rows, DIRECTED) == f"{counts}, 1 without a verdict"
+    assert verdict_counts(rows[:3], UNDIRECTED) == "2 lie above neutral, 1 lies below neutral"
+
+
+def test_a_lean_with_one_word_for_a_group_is_counted_apart():
+    """Other words may not lean so; what is unclear stays unclear, and one wording is no word."""
+    rows = [
+        {"verdict": "consistent", "conditional_on": "attribute words, one default word"},
+        {"verdict": "reversed", "conditional_on": "attribute words, one marginalized word"},
+        {"verdict": "inconclusive", "conditional_on": "attribute words, one marginalized word"},
+        {"verdict": "consistent", "conditional_on": "attribute words, one wording"},
+    ]
+    assert verdict_counts(rows, DIRECTED) == (
+        "1 leans as the stereotype says, 1 unclear, 2 leaning with the one word asked for a group "
+        "only"
+    )
 
 
 def test_a_mean_has_both_intervals():

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
 
+#: Kinds of verdicts that tell of a lean, or of a change.
+_TOLD = ("consistent", "reversed", "worse", "turned", "better")
+
 
 def _scores(help: str) -> Option:
     """Return the option that names the table of scores."""
@@ -101,30 +104,32 @@ def _say_means(estimates: pl.DataFrame) -> None:
     """
     import polars as pl
 
-    from clinometer.report.prose import mean_text
+    from clinometer.report.prose import ONE_WORD, headline_kind, mean_text
+    from clinometer.report.spread import with_spread
     from clinometer.results import CONDITIONS, join_methods
     from clinometer.results.ranges import IN_PROMPTS
-    from clinometer.results.verdicts import verdict_kind
 
     names = ("model", "candidate", "study", "instrument", "mode", *CONDITIONS, "dimension")
     keys = (*names, "control")
     # Without a margin: differences between conditions, which an audit makes besides its means.
     margined = estimates.filter(pl.col("tost_margin").is_not_null())
-    judged = join_methods(margined, "clustered", IN_PROMPTS)
+    judged = with_spread(join_methods(margined, "clustered", IN_PROMPTS))
     stereotypes = judged.filter(level="stereotype")
     for row in judged.filter(level="model").drop_nulls("estimate").iter_rows(named=True):
         # Of the type of the column: a null alone has none.
         same_run = [pl.col(key).eq_missing(pl.lit(row[key], pl.String)) for key in keys]
-        kinds = stereotypes.filter(*same_run).select(verdict_kind(pl.col("verdict")))
-        verdicts = kinds.to_series()
-        leaning = verdicts.is_in(["consistent", "reversed", "worse", "better"]).sum()
+        kinds = [*map(headline_kind, stereotypes.filter(*same_run).iter_rows(named=True))]
         run = ", ".join(row[name] for name in names if row[name] and row[name] != "none")
         if row["control"]:
             run += f", {row['control']} control"
             count = ""
         else:
             verb = "changed" if row["candidate"] else "lean"
-            count = f"; in other prompts {leaning} of {verdicts.len()} stereotypes {verb}"
+            told = sum(kind in _TOLD for kind in kinds)
+            count = f"; in other prompts {told} of {len(kinds)} stereotypes {verb}"
+            if one_word := kinds.count(ONE_WORD):
+                count += f", {one_word} with the one word asked for a group only"
+            count += f"; {row['spread']}" if row["spread"] else ""
         echo(f"{run}: {mean_text(row)}: {_verdict_text(row)}{count}")
 
 

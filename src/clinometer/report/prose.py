@@ -14,13 +14,15 @@ from typing import Any
 import polars as pl
 
 from clinometer.results import Measure, verdicts
-from clinometer.results.ranges import RANGES
+from clinometer.results.ranges import RANGES, has_open_words
 from clinometer.texts import visible
 
 __all__ = [
     "ALPHA",
+    "LEANS",
     "MEANINGS",
     "OF_SCORES",
+    "ONE_WORD",
     "SIGNS",
     "WORST",
     "as_argument",
@@ -33,6 +35,7 @@ __all__ = [
     "endings",
     "file_names",
     "first_few",
+    "headline_kind",
     "interval",
     "interval_title",
     "lean_verb",
@@ -50,6 +53,7 @@ __all__ = [
     "splits_text",
     "verdict",
     "verdict_class",
+    "verdict_count",
     "verdict_counts",
     "verdict_kind",
     "with_numbers",
@@ -57,6 +61,10 @@ __all__ = [
 
 #: A result with a larger p is not significant.
 ALPHA = 0.05
+
+#: The kinds of verdict that tell of a lean, and what a headline calls one that is found with one
+#: word for a group.
+LEANS, ONE_WORD = ("consistent", "reversed"), "one word"
 
 #: What a reason for having no score means.
 MEANINGS = {
@@ -180,6 +188,17 @@ def verdict_kind(code: str | None) -> str:
     return re.split("[:,]", code or "", maxsplit=1)[0].strip()
 
 
+def headline_kind(row: Mapping[str, Any]) -> str:
+    """Return the kind of verdict that a headline counts a mean as.
+
+    A lean found with one word for a group is `ONE_WORD`: it has no error rate over words. `row`: of
+    estimates, with ``verdict`` and ``conditional_on``.
+    """
+    kind = verdict_kind(row["verdict"]) or "no verdict"
+    is_open = kind in LEANS and has_open_words(row["conditional_on"])
+    return ONE_WORD if is_open else kind
+
+
 def verdict_class(code: str | None) -> str:
     """Return the style class of a verdict; empty for codes that are not known."""
     kind = verdict_kind(code)
@@ -283,26 +302,34 @@ _NO_LEAN = {
     "equivalent": "without a lean found",
     "inconclusive": "unclear",
     "no verdict": "without a verdict",
+    ONE_WORD: "leaning with the one word asked for a group only",
 }
 
 
-def verdict_counts(codes: Iterable[str | None], measure: Measure) -> str:
-    """Say how many means lean, and how many do not, by their verdicts."""
-    kinds = Counter(verdict_kind(code) or "no verdict" for code in codes)
-    counts = []
-    for kind in OF_SCORES:
-        if number_of_means := kinds[kind]:
-            several = number_of_means > 1
-            text = _NO_LEAN.get(kind) or lean_verb(kind, measure, several=several)
-            counts.append(f"{number_of_means} {text}")
-    return ", ".join(counts)
+def verdict_counts(rows: Iterable[Mapping[str, Any]], measure: Measure) -> str:
+    """Say how many means lean, and how many do not, by their verdicts.
+
+    `rows`: of estimates, with ``verdict`` and ``conditional_on``.
+    """
+    kinds = Counter(map(headline_kind, rows))
+    order = (*OF_SCORES, ONE_WORD)
+    return ", ".join(verdict_count(kind, kinds[kind], measure) for kind in order if kinds[kind])
+
+
+def verdict_count(kind: str, count: int, measure: Measure) -> str:
+    """Say how many means have a kind of verdict: one of `headline_kind`."""
+    return f"{count} {_NO_LEAN.get(kind) or lean_verb(kind, measure, several=count > 1)}"
 
 
 def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
-    """Say of a mean over all stereotypes whether it leans, with its intervals."""
+    """Say of a mean over all stereotypes whether it leans, with its intervals and spread.
+
+    `row`: also with the columns of `spread.with_spread`.
+    """
     if row["estimate"] is None:
         return f"the mean over all: {row['lean']}"
-    return f"the mean over all, {mean_text(row)} (neutral is {measure.neutral:g}): {row['lean']}"
+    scale_text = "; ".join(filter(None, (f"neutral is {measure.neutral:g}", row["spread"])))
+    return f"the mean over all, {mean_text(row)} ({scale_text}): {row['lean']}"
 
 
 def lower_first(text: str) -> str:

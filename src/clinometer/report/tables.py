@@ -84,7 +84,7 @@ def _lean_cell(row: Mapping[str, Any]) -> str:
     text = lean_text(
         row["verdict_bounded"], row["verdict"], row["conditional_on"], directed=directed
     )
-    return f"{SIGNS[kind][0]} {text}"
+    return ", ".join(filter(None, (f"{SIGNS[kind][0]} {text}", row.get("mixed"))))
 
 
 #: The verdict of a mean in these prompts and in others.

@@ -8,7 +8,8 @@ import polars as pl
 
 from clinometer.results.verdicts import INCONCLUSIVE, ONE_CLUSTER, print_mean_verdict
 
-__all__ = ["IN_PROMPTS", "RANGES", "Range", "lean_text", "range_text", "rows_of_range"]
+__all__ = ["IN_PROMPTS", "RANGES", "Range", "has_open_words", "lean_text", "range_text",
+           "rows_of_range"]  # fmt: skip
 
 Range = Literal["prompts", "other_prompts", "stereotypes"]
 
@@ -80,6 +81,15 @@ def lean_text(
     if in_others in (INCONCLUSIVE, ONE_CLUSTER):  # a single wording and word tell of no other
         return f"{prompts_text} in these prompts; in others open"
     return f"{prompts_text} in these prompts; in others {others_text}{note}"
+
+
+def has_open_words(conditional_on: str | None) -> bool:
+    """Return whether an interval for other prompts leaves other group words open.
+
+    Such a lean may be that of the one word that named a group, and not of the group: no headline
+    counts it.
+    """
+    return "other words" in _open_facets(conditional_on)
 
 
 def _open_facets(conditional_on: str | None) -> list[str]:

@@ -14,7 +14,8 @@ MEASURE = Measure("score", "Score", -1, 1, 0, "positive: consistent", "")
 def lean(name, verdict, p, low=-0.2):
     return {"about": name, "verdict": verdict, "lean": "leans", "p_placebo": p,
             "placebo_low_placebo": low, "placebo_high_placebo": 0.2, "estimate": 0.3,
-            "ci_low": 0.2, "ci_high": 0.4, "compliance": 1.0}  # fmt: skip
+            "ci_low": 0.2, "ci_high": 0.4, "compliance": 1.0,
+            "conditional_on": "attribute words", "spread": "2 stereotypes"}  # fmt: skip
 
 
 def test_the_brief_names_means_that_random_splits_reach():
@@ -43,8 +44,8 @@ def test_the_brief_counts_means_by_their_side_of_neutral():
     plan = PlanFacts(margin=0.1)
     assert answer(plan, MEASURE, None, rows) == (
         "In other prompts 2 of 5 stereotypes lean as the stereotype says. (1 of them by less than "
-        "the margin of ±0.1.) The others: 1 leans against the stereotype, 1 without a lean found "
-        "(within ±0.1), 1 without a verdict."
+        "the margin of ±0.1.) The others: 1 leans against the stereotype, 1 without a lean found, "
+        "1 without a verdict. (No lean: within ±0.1.)"
     )
     undirected = answer(plan, replace(MEASURE, directed=False), None, rows)
     assert "2 of 5 stereotypes lie above neutral" in undirected

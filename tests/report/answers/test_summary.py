@@ -104,7 +104,7 @@ def test_the_page_begins_with_a_table_of_marks(make_results, page):
     assert (first[0].text, every[0].text, len(heads)) == ("Controls", "All", len(first))
     assert [row[0].text for row in categories] == ["Health"]
     cells = [cell for row in (every, *categories) for cell in row[1:]]
-    assert cells and all(cell.text[0] in "▲▼■○–" for cell in cells)
+    assert cells and all(cell.text[0] in "▲▼■○–△◆" for cell in cells)
 
 
 def test_of_several_runs_each_has_a_row_of_marks(found, five_results):

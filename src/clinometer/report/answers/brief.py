@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from clinometer.report.drawing.figures import Figure
+from clinometer.report.prose import LEANS
 from clinometer.report.sections import Answered, Quote, Summary
 from clinometer.report.tables import ReportTable
 from clinometer.results import CONDITIONS
@@ -34,7 +35,7 @@ class Lean:
     about: Mapping[str, str | None]  # model, study, mode and so on
     instrument: str  # its name
     stereotype: str  # its label
-    verdict: str  # in other prompts
+    verdict: str  # in other prompts, as headlines count: see `prose.headline_kind`
     mean: float
     low: float | None  # of the interval in other prompts
     high: float | None
@@ -50,7 +51,7 @@ class Lean:
     @property
     def differs(self) -> bool:
         """Whether the mean differs from neutral in other prompts: what is told of the model."""
-        return self.verdict in ("consistent", "reversed")
+        return self.verdict in LEANS
 
     def __str__(self) -> str:
         """Say what leans, and how much."""

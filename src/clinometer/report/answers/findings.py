@@ -13,9 +13,12 @@ from clinometer.report.answers.results import AnswerResults, InstrumentResults, 
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     ALPHA,
+    LEANS,
     OF_SCORES,
+    ONE_WORD,
     capital,
     counted,
+    headline_kind,
     interval,
     lean_verb,
     mean_leans,
@@ -23,6 +26,7 @@ from clinometer.report.prose import (
     percent,
     splits_text,
     verdict,
+    verdict_count,
     verdict_kind,
 )
 from clinometer.report.sections import Finding
@@ -147,10 +151,12 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
 
     def count_of(kind: str) -> Render:
         """Count the verdicts of a kind."""
-        return lambda r: str([verdict_kind(code) for code in r["verdicts"]].count(kind))
+        return lambda r: str(r["kinds"][kind])
 
     directed = any(results.measure.directed for results in instruments)
     counts = [TableColumn(verdict(kind, directed=directed), count_of(kind)) for kind in OF_SCORES]
+    if any(row["kinds"][ONE_WORD] for row in rows):
+        counts.append(TableColumn("Leans with one word only", count_of(ONE_WORD)))
     columns = [
         TableColumn("Measure", lambda r: r["measure"], "head", fold=True),
         TableColumn("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
@@ -178,7 +184,7 @@ def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
             "warning": failures.get((model, part["control_mode"][0]), ""),
             "mean": means.get((model, mode)),  # none where no mean over all was estimated
             "stereotypes": part.rows(named=True),
-            "verdicts": part["verdict"].to_list(),
+            "kinds": Counter(map(headline_kind, part.iter_rows(named=True))),
         }
         summaries.append(summary)
     return summaries
@@ -224,31 +230,26 @@ def answer(
 
 def _consistent_text(plan: PlanFacts, measure: Measure, rows: Sequence[Mapping[str, Any]]) -> str:
     """Say how many means are stereotype-consistent in other prompts, and what the others are."""
-    counts = Counter(verdict_kind(row["verdict"]) for row in rows)
+    counts = Counter(map(headline_kind, rows))
     margin = plan.margin
-    slight = sum((row["verdict"] or "").startswith("consistent, within") for row in rows)
-    near = f"without a lean found (within ±{margin:g})" if margin else "without a lean found"
-    with_verdict = ("consistent", "reversed", "equivalent", "inconclusive")
-    rest = [
-        (counts["reversed"], lean_verb("reversed", measure, several=counts["reversed"] > 1)),
-        (counts["equivalent"], near),
-        (counts["inconclusive"], "unclear"),
-        (len(rows) - sum(counts[kind] for kind in with_verdict), "without a verdict"),
-    ]
-    rest_text = ", ".join(f"{count} {label}" for count, label in rest if count)
+    leans = [row for row in rows if headline_kind(row) == "consistent"]
+    slight = sum(row["verdict"].startswith("consistent, within") for row in leans)
+    others = ("reversed", ONE_WORD, "equivalent", "inconclusive", "no verdict")
+    rest = [verdict_count(kind, counts[kind], measure) for kind in others if counts[kind]]
     total = counted(len(rows), "stereotype")
     lean = lean_verb("consistent", measure, several=counts["consistent"] != 1)
     text = f"In other prompts {counts['consistent']} of {total} {lean}."
     if slight and margin:
         text += f" ({slight} of them by less than the margin of ±{margin:g}.)"
-    return text + (f" The others: {rest_text}." if rest_text else "")
+    text += f" The others: {', '.join(rest)}." if rest else ""
+    return text + (f" (No lean: within ±{margin:g}.)" if counts["equivalent"] and margin else "")
 
 
 def _splits_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
     """Say which means that differ from neutral are no larger than those of random splits."""
     if all(row["placebo_low_placebo"] is None for row in rows):
         return ""
-    leans = [row for row in rows if verdict_kind(row["verdict"]) in ("consistent", "reversed")]
+    leans = [row for row in rows if verdict_kind(row["verdict"]) in LEANS]
     tested = [row for row in leans if row["p_placebo"] is not None]
     within = [row["about"] for row in tested if row["p_placebo"] > ALPHA]
     parts = (

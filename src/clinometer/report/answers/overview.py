@@ -12,10 +12,20 @@ from clinometer.report.answers.validity import Run, Validity, is_run
 from clinometer.report.drawing.charts import Axis, Row, labels_width
 from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest
-from clinometer.report.prose import capital, category_title, cut, short_names, verdict_kind
+from clinometer.report.prose import (
+    ONE_WORD,
+    capital,
+    category_title,
+    cut,
+    headline_kind,
+    short_names,
+)
 from clinometer.report.tables import ReportTable, TableCell
 
 __all__ = ["in_lines", "overview", "overview_figure"]
+
+#: What is marked of a mean near neutral whose stereotypes lean.
+_MIXED = "mixed"
 
 #: Kind of a verdict → its mark, in words that need no explanation.
 _MARKS = {
@@ -24,6 +34,8 @@ _MARKS = {
     "equivalent": "■ no lean found",
     "inconclusive": "○ unclear",
     "no verdict": "– no verdict",
+    ONE_WORD: "△ one word only",
+    _MIXED: "◆ mixed",
 }
 
 #: The same of measures without a direction.
@@ -41,6 +53,12 @@ _CAPTION = (
     "Means by category, in other prompts. ▲ {}; ■ no lean found; ○ unclear: too few answers to "
     "tell. Neutral: {}."
 )
+
+#: Marks that are explained where they occur.
+_EXPLAINED = {
+    "△": "△ leans, with the one word that was asked for a group: others may not.",
+    "◆": "◆ near neutral, while stereotypes in it lean.",
+}
 
 _CONTROLS_ROW, _INVALID = "Controls", "✗ not valid"
 
@@ -61,14 +79,16 @@ def overview(instruments: Mapping[str, InstrumentResults]) -> ReportTable:
     all_runs = [run for results in instruments.values() for run in results.validities]
     runs = list(dict.fromkeys(all_runs))
     if len(runs) > 1:
-        head, rows = "Model", _run_rows(instruments.values(), runs)
+        head, rows = "Model", [*_run_rows(instruments.values(), runs)]
     else:
-        head, rows = "Category", _category_rows(instruments.values())
+        head, rows = "Category", [*_category_rows(instruments.values())]
     directed = any(results.measure.directed for results in instruments.values())
     direction = (
         "leans as the stereotype says, ▼ against it" if directed else "above neutral, ▼ below"
     )
     caption = _CAPTION.format(direction, _neutral_text(instruments))
+    marks = {cell.text[:1] for row in rows for cell in row[1:]}
+    caption += "".join(f" {text}" for mark, text in _EXPLAINED.items() if mark in marks)
     if any(results.over_all["dimension"].drop_nulls().len() for results in instruments.values()):
         caption += " Of several dimensions: how many."
     heads = tuple(map(TableCell, (head, *map(capital, instruments))))
@@ -166,7 +186,7 @@ def _control_cell(validities: Mapping[Run, Validity]) -> TableCell:
 def _mean_cell(rows: pl.DataFrame) -> TableCell:
     """Mark one mean, with its number; of several dimensions, say how many have each mark."""
     means = rows.drop_nulls("estimate")
-    kinds = [verdict_kind(verdict) for verdict in means["verdict"]]
+    kinds = [_MIXED if row["mixed"] else headline_kind(row) for row in means.iter_rows(named=True)]
     if not kinds:
         return TableCell("")
     marks = _MARKS if means["directed"].all() else _UNDIRECTED_MARKS

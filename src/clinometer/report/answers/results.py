@@ -12,6 +12,7 @@ from clinometer.report.answers.validity import Run, Validity, judge_runs
 from clinometer.report.frames import mode_name, rank
 from clinometer.report.plan import InstrumentFacts, PlanFacts
 from clinometer.report.prose import name_in_text, scale, short_names, with_numbers
+from clinometer.report.spread import with_spread
 from clinometer.results import DECISIONS, LEVELS, Measure
 from clinometer.results.controls import within_study
 from clinometer.results.ranges import lean_text
@@ -145,7 +146,7 @@ def _narrow(
         control_mode = mode_name("control_mode", "dimension").alias("control_mode")
         estimates = estimates.with_columns(control_mode)
         tables = replace(tables, reliability=tables.reliability.with_columns(control_mode))
-    of_study = _leans(estimates.filter(~is_control, study=study), measure)
+    of_study = _leans(with_spread(estimates.filter(~is_control, study=study)), measure)
     levels = {level: of_study.filter(level=level) for level in LEVELS}
     dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
     # Those of decisions are ways of deciding.
@@ -178,6 +179,7 @@ def _leans(means: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     ``shown`` and ``interval``, as text; ``lean``, whether it leans in these prompts and in others,
     in words; ``share, share_low, share_high``, of the mean and its interval, and those of its
     interval in these prompts: shares of the way from neutral (0) to the end of the scale (1).
+    `means`: with the columns of `with_spread`.
     """
     half = (measure.high - measure.low) / 2.0
     middle = measure.low + half if measure.neutral is None else measure.neutral
@@ -187,7 +189,8 @@ def _leans(means: pl.DataFrame, measure: Measure) -> pl.DataFrame:
         **{"share_low_bounded": "ci_low_bounded", "share_high_bounded": "ci_high_bounded"},
     }
     verdicts = means.select("verdict_bounded", "verdict", "conditional_on").rows()
-    leans = [lean_text(*row, directed=measure.directed) for row in verdicts]
+    texts = (lean_text(*row, directed=measure.directed) for row in verdicts)
+    leans = [", ".join(filter(None, both)) for both in zip(texts, means["mixed"], strict=True)]
     return with_numbers(means).with_columns(
         pl.Series("lean", leans, dtype=pl.String),
         **{name: (pl.col(end) - middle) / half for name, end in ends.items()},

@@ -25,15 +25,18 @@ from clinometer.report.answers.results import AnswerResults, InstrumentResults
 from clinometer.report.markdown import as_line
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
+    LEANS,
+    ONE_WORD,
     capital,
     counted,
     cut,
     first_few,
-    lean_verb,
+    headline_kind,
     lower_first,
     mean_leans,
     mean_text,
     number,
+    verdict_count,
     verdict_counts,
     verdict_kind,
 )
@@ -136,7 +139,7 @@ def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
                 about={factor: row[column] for factor, column in FACTORS.items()},
                 instrument=name,
                 stereotype=row["about"],
-                verdict=verdict_kind(row["verdict"]),
+                verdict=headline_kind(row),
                 lean=row["lean"],
                 mean=row["estimate"],
                 low=row["ci_low"],
@@ -185,9 +188,8 @@ def _leans_sentence(
     of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
     if not of_instrument:
         return f"{capital(name)}: no answer has a score."
-    consistent = _count_leans(of_instrument, "consistent", results.measure)
-    reverse = _count_leans(of_instrument, "reversed", results.measure)
-    leans = "; ".join(filter(None, (consistent, reverse)))
+    counts = [_count_leans(of_instrument, kind, results.measure) for kind in (*LEANS, ONE_WORD)]
+    leans = "; ".join(filter(None, counts))
     if results.several_runs:
         total = f"{counted(len(of_instrument), 'mean')} of single stereotypes"
     else:
@@ -207,8 +209,8 @@ def _count_leans(means: Sequence[Lean], verdict: str, measure: Measure) -> str:
     if not leans:
         return ""
     names = list(dict.fromkeys(lean.stereotype for lean in leans))
-    text = lean_verb(verdict, measure, several=len(leans) > 1)
-    return f"{len(leans)} {text} ({first_few(names, NAMED)})"
+    text = verdict_count(verdict, len(leans), measure)
+    return f"{text} ({first_few(names, NAMED)})"
 
 
 def _overall(results: InstrumentResults) -> str:
@@ -221,7 +223,7 @@ def _overall(results: InstrumentResults) -> str:
         return ""
     if not rows[1:]:
         return mean_leans(rows[0], results.measure)
-    counts = verdict_counts((row["verdict"] for row in rows), results.measure)
+    counts = verdict_counts(rows, results.measure)
     low, high = _run_mean_text(results, rows[0]), _run_mean_text(results, rows[-1])
     neutral = f"neutral is {results.measure.neutral:g}"
     return f"of {len(rows)} means over all, {counts}: from {low} to {high}; {neutral}"
