@@ -24,6 +24,7 @@ NAMES = (
         "framings",
         "emergent",
         "decisions",
+        "single_words",
         "planning",
         "plans",
         "many_scores",

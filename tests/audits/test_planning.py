@@ -1,5 +1,7 @@
 """What a plan can tell: whose components are used, and which design is best."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -40,6 +42,19 @@ def test_the_components_of_the_same_measure_and_mode_come_first():
     assert other["planned_from"].unique().to_list() == [
         "shipped, nearest: gpt-4o, bai2025, word_association, free"
     ]
+
+
+def test_beside_arbitrary_words_a_single_word_is_planned_with_what_words_vary_by():
+    options = cm.PlanOptions(studies=["bai2025"], stereotypes="age,weight", iterations=4)
+    alone, beside = (
+        cm.power("openai/gpt-4o", size=None, options=replace(options, controls=controls))
+        for controls in (False, True)
+    )
+    ours = pl.col("control").is_null(), pl.col("stereotype") == "age"
+    open_words, told = (table.filter(*ours)["se"][0] for table in (alone, beside))
+    variances = SHIPPED.filter(model="gpt-4o", instrument="word_association")
+    words = variances.filter(pl.col("error_source").is_in(["marginalized", "default"]))
+    assert told**2 - open_words**2 == pytest.approx(words["relative_variance"].sum(), rel=1e-6)
 
 
 def test_a_pilot_comes_before_what_is_shipped():

@@ -515,6 +515,7 @@ def test_controls_leave_what_else_is_asked_as_it_is() -> None:
     of_study = beside.filter(pl.col("stereotype").is_in(stereotypes))
     assert of_study.sort("trial_id").equals(alone.sort("trial_id"))
     controls = beside.filter(~pl.col("stereotype").is_in(stereotypes))
+    controls = controls.filter(~pl.col("stereotype").str.starts_with("words_"))
     assert {*controls["stereotype"]} == {"insects", "nonsense"}
     # Synonyms are asked of stereotypes that name them.
     assert {*controls["variation"]} == {*of_study["variation"]} - {"synonym"}
@@ -590,6 +591,43 @@ def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
     assert set(sizes["len"]) == {6}
     for arguments in (named, (*named, "--no-controls")):
         assert asked(planned_run(*arguments)) == {("mist2025", "word_association")}
+
+
+def test_stereotypes_with_one_word_are_asked_of_arbitrary_words_too(tmp_path: Path) -> None:
+    """As many trials as they have, but 48 in all at least; nothing else is asked otherwise."""
+    named = ("openai/x", "--instrument", "word_association")
+    placebos = {
+        part.stereotypes[0]: part
+        for part in planned(*named, "--study", "bai2025", "--controls").selections
+        if part.stereotypes[0].startswith("words_")
+    }
+    (part,) = placebos.values()
+    assert part.iterations == 4 and len(part.stereotypes) == 8
+    alone = planned(*named, "--study", "bai2025", "--controls", "--stereotypes", "age,black")
+    (part,) = (one for one in alone.selections if "words_age" in one.stereotypes)
+    assert part.stereotypes == ["words_age"] and part.iterations == 12
+    assert len(part.study.stereotypes["words_age"].default) == 12
+    several = planned(*named, "--study", "clinometer2026", "--controls")
+    german = planned(*named, "--study", "herkunft_de", "--controls")
+    without = planned(*named, "--study", "bai2025")
+    for plan in (several, german, without):
+        assert not any("words_" in key for part in plan.selections for key in part.stereotypes)
+    trials = planned(*named, "--study", "bai2025", "--controls").trials()
+    keys = ["trial_id", "prompt"] if "prompt" in trials.columns else ["trial_id"]
+    own = trials.filter(pl.col("stereotype").is_in([*load_study("bai2025").stereotypes]))
+    assert own.select(keys).equals(without.trials().select(keys))
+
+
+def test_the_placebos_of_single_words_are_asked_scored_and_shown(run: Run) -> None:
+    named = ("--study", "bai2025", "--stereotypes", "age", "--instrument", "word_association")
+    code, _, err = run("audit", "simulated/leaning", *named, "--controls", "--out", "r")
+    assert code == 0, err
+    rows = pl.read_parquet("r/estimates.parquet").filter(level="stereotype", method="clustered")
+    means = rows.filter(pl.col("factor").is_null(), measure="word_association")
+    by_name = {row["stereotype"]: row for row in means.iter_rows(named=True)}
+    assert by_name["words_age"]["control"] == "negative"
+    assert by_name["words_age"]["verdict"] == "passed"
+    assert "words as arbitrary ones" in by_name["age"]["conditional_on"]
 
 
 @pytest.mark.parametrize("page", ["norms", "matched-guise"])

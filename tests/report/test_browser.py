@@ -167,6 +167,19 @@ def test_the_first_screen_answers_and_little_stands_behind_it(which, request):
     assert width == 0
 
 
+def test_marks_of_three_instruments_fit_beside_the_figure(results):
+    """In the window of a laptop no column is out of sight."""
+    beyond = measured(
+        results,
+        """const marks = document.querySelector(".marks .scroll");
+        for (const row of marks.querySelectorAll("tr"))
+            for (const _ of [1, 2]) row.append(row.lastElementChild.cloneNode(true));
+        return marks.scrollWidth - marks.clientWidth;""",
+        (1100, 800),
+    )
+    assert beyond == 0
+
+
 def test_nothing_is_cut_on_a_phone(results):
     beyond = measured(
         results,

@@ -104,8 +104,7 @@ def test_a_lean_with_one_word_for_a_group_is_counted_apart():
         {"verdict": "consistent", "conditional_on": "attribute words, one wording"},
     ]
     assert verdict_counts(rows, DIRECTED) == (
-        "1 leans as the stereotype says, 1 unclear, 2 leaning with the one word asked for a group "
-        "only"
+        "1 leans as the stereotype says, 1 unclear, 2 lean with the words asked, others open"
     )
 
 

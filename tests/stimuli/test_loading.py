@@ -11,6 +11,7 @@ from clinometer.errors import StudyError
 from clinometer.stimuli import (
     Stereotype,
     Study,
+    arbitrary_name,
     load_study,
     own_studies,
     parse_study,
@@ -223,3 +224,31 @@ def test_only_a_control_is_taken_from_another_study() -> None:
     assert beside.control_of("insects") == "positive" and beside.own() == pets
     assert study_hash(beside, ("word_association",)) == study_hash(pets, ("word_association",))
     assert study_hash(beside) != study_hash(pets)
+
+
+def test_arbitrary_words_take_the_place_of_groups_and_nothing_else() -> None:
+    bai, words = load_study("bai2025"), load_study("control_words")
+    keys = ["weapon", "age"]
+    beside = bai.with_arbitrary_words(keys, words, 4)
+    assert beside.own() == bai and study_hash(beside, ("word_association",)) == study_hash(
+        bai, ("word_association",)
+    )
+    weapon, age = (beside.stereotypes[arbitrary_name(key)] for key in keys)
+    assert weapon.tied == bai.stereotypes["weapon"].tied and weapon.control == "negative"
+    assert weapon.words("synonym").tied == bai.stereotypes["weapon"].words("synonym").tied
+    assert weapon.words("synonym").marginalized == weapon.marginalized
+    # "bottle" is an attribute of this stereotype.
+    assert "bottle" in bai.stereotypes["weapon"].counter + words.stereotypes["words"].marginalized
+    assert "bottle" not in weapon.marginalized + weapon.default
+    assert not {*weapon.marginalized, *weapon.default} & {*age.marginalized, *age.default}
+    assert len(weapon.marginalized) == len(weapon.default) == 4
+    assert Study.model_validate(beside.model_dump()) == beside
+
+
+def test_a_group_with_one_word_in_some_wordings_alone_has_several() -> None:
+    words = {"marginalized": ["cat"], "default": ["dog"], "tied": ["sly"], "counter": ["loyal"]}
+    other = {"synonym": {"marginalized": ["kitten"], "default": ["puppy"]}}
+    cats = Stereotype(**words, variations=other)
+    assert cats.has_one_word(["replication"]) and cats.has_one_word(["synonym"])
+    assert not cats.has_one_word(["replication", "synonym"])
+    assert Stereotype(**words | {"default": ["dog", "puppy"]}).has_one_word(["replication"])

@@ -7,7 +7,7 @@ controls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -22,7 +22,13 @@ from clinometer.models.opening import Generation
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.modes.needs import refuse_unable
-from clinometer.stimuli import Study, find_intervention, load_study
+from clinometer.stimuli import (
+    ARBITRARY_WORDS,
+    Study,
+    arbitrary_name,
+    find_intervention,
+    load_study,
+)
 
 __all__ = ["PlanOptions", "build_plan", "select_study", "sized_plan"]
 
@@ -34,6 +40,10 @@ PAPER_ITERATIONS = 50
 
 #: Windows of the wordings that take turns.
 _WINDOWS = 4
+
+#: The fewest trials of all placebos of arbitrary words in a study and instrument, and the most
+#: words a side of each.
+_FEWEST_OF_WORDS, _MOST_WORDS = 48, 12
 
 #: Times the trials of a size that an audit asks at most which ends where it is decided.
 TIMES_MORE = 4
@@ -103,8 +113,10 @@ def build_plan(
     modes = tuple(dict.fromkeys(options.modes)) or _add_modes(_default_modes(models), selections)
     refuse_unable(models, modes, options.reasoning_efforts)
     parts = [_with_mode_variations(part, modes, options) for part in selections]
+    iterations = PAPER_ITERATIONS if options.iterations is None else options.iterations
     if options.controls:
         parts = _add_controls(parts, modes, _controls_of([name for _, name in pairs]))
+        parts = _add_arbitrary_words(parts, {name for _, name in pairs}, iterations)
     several = options.temperature if isinstance(options.temperature, Sequence) else ()
     return Plan(
         selections=parts,
@@ -113,7 +125,7 @@ def build_plan(
         interventions=_interventions(selections, options.interventions),
         models=tuple(dict.fromkeys(models)),
         modes=modes,
-        iterations=PAPER_ITERATIONS if options.iterations is None else options.iterations,
+        iterations=iterations,
         order=options.order,
         word_list=options.word_list,
         options=options.options,
@@ -246,7 +258,8 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     # Controls have a number of trials of their own, see below.
     plan = build_plan(models, replace(options, controls=False), _pairs(battery, options))
     parts = [*plan.selections]
-    if not options.studies if options.controls is None else options.controls:
+    controls = not options.studies if options.controls is None else options.controls
+    if controls:
         names = {part.instrument for part in parts}
         asked = [name for name in battery if name in names]
         parts = _add_controls(parts, plan.modes, _controls_of(asked, battery))
@@ -255,6 +268,9 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
         for part in parts
         for sized_part in _fill_in_size(part, battery.get(part.instrument, Size(2)), options)
     ]
+    if controls:
+        has_placebo = {name for name, part_size in battery.items() if part_size.placebo is not None}
+        sized = _add_arbitrary_words(sized, has_placebo, plan.iterations)
     looks = LOOKS if options.until else ()
     return replace(plan, selections=sized, size=size, looks=looks)
 
@@ -375,6 +391,54 @@ def _add_controls(
                 added.append(_with_mode_variations(own, modes, PlanOptions()))
     return [
         replace(part, study=studies.get(part.study.name, part.study)) for part in (*parts, *added)
+    ]
+
+
+def _add_arbitrary_words(
+    parts: Sequence[Selection], instruments: Collection[str], iterations: int
+) -> list[Selection]:
+    """Ask stereotypes that name a group with one word once more of arbitrary words.
+
+    In these instruments, where their wordings take a control. `iterations`: of parts that have no
+    number of their own.
+    """
+    words = load_study(ARBITRARY_WORDS)
+    lending = [
+        (part, keys)
+        for part in parts
+        if part.instrument in instruments and (keys := _with_one_word(part, words))
+    ]
+    studies = {part.study.name: part.study for part in parts}
+    added = []
+    for name in dict.fromkeys(part.study.name for part, _ in lending):
+        of_study = [(part, keys) for part, keys in lending if part.study.name == name]
+        asked = dict.fromkeys(key for _, keys in of_study for key in keys)
+        # So that each word comes twice: what words vary by is told from what answers do.
+        fewest = min(len(part.variations) * (part.iterations or iterations) for part, _ in of_study)
+        per_stereotype = max(fewest, _FEWEST_OF_WORDS // len(asked))
+        number = min(max(per_stereotype // 4, 2), _MOST_WORDS)
+        studies[name] = studies[name].with_arbitrary_words([*asked], words, number)
+        for part, keys in of_study:
+            number = max(part.iterations or iterations, -(-per_stereotype // len(part.variations)))
+            placebos = list(map(arbitrary_name, keys))
+            added.append(replace(part, stereotypes=placebos, iterations=number))
+    return [replace(part, study=studies[part.study.name]) for part in (*parts, *added)]
+
+
+def _with_one_word(part: Selection, words: Study) -> list[str]:
+    """Return the stereotypes of a part that name a group with one word, if it takes a control."""
+    takes_control = INSTRUMENTS[part.instrument].takes_control
+    if part.study.language != words.language or not takes_control(
+        part.study, part.variations, words
+    ):
+        return []
+    stereotypes = part.study.own().stereotypes
+    return [
+        key
+        for key in part.stereotypes
+        if key in stereotypes
+        and not part.study.control_of(key)
+        and stereotypes[key].has_one_word(part.variations)
     ]
 
 

@@ -104,7 +104,7 @@ def _say_means(estimates: pl.DataFrame) -> None:
     """
     import polars as pl
 
-    from clinometer.report.prose import ONE_WORD, headline_kind, mean_text
+    from clinometer.report.prose import OPEN_WORDS, headline_kind, mean_text
     from clinometer.report.spread import with_spread
     from clinometer.results import CONDITIONS, join_methods
     from clinometer.results.ranges import IN_PROMPTS
@@ -127,8 +127,8 @@ def _say_means(estimates: pl.DataFrame) -> None:
             verb = "changed" if row["candidate"] else "lean"
             told = sum(kind in _TOLD for kind in kinds)
             count = f"; in other prompts {told} of {len(kinds)} stereotypes {verb}"
-            if one_word := kinds.count(ONE_WORD):
-                count += f", {one_word} with the one word asked for a group only"
+            if words_open := kinds.count(OPEN_WORDS):
+                count += f", {words_open} with the words asked, others open"
             count += f"; {row['spread']}" if row["spread"] else ""
         echo(f"{run}: {mean_text(row)}: {_verdict_text(row)}{count}")
 

@@ -22,7 +22,7 @@ __all__ = [
     "LEANS",
     "MEANINGS",
     "OF_SCORES",
-    "ONE_WORD",
+    "OPEN_WORDS",
     "SIGNS",
     "WORST",
     "as_argument",
@@ -62,9 +62,8 @@ __all__ = [
 #: A result with a larger p is not significant.
 ALPHA = 0.05
 
-#: The kinds of verdict that tell of a lean, and what a headline calls one that is found with one
-#: word for a group.
-LEANS, ONE_WORD = ("consistent", "reversed"), "one word"
+#: The kinds of verdict that tell of a lean, and what a headline calls one with other words open.
+LEANS, OPEN_WORDS = ("consistent", "reversed"), "words open"
 
 #: What a reason for having no score means.
 MEANINGS = {
@@ -191,12 +190,12 @@ def verdict_kind(code: str | None) -> str:
 def headline_kind(row: Mapping[str, Any]) -> str:
     """Return the kind of verdict that a headline counts a mean as.
 
-    A lean found with one word for a group is `ONE_WORD`: it has no error rate over words. `row`: of
-    estimates, with ``verdict`` and ``conditional_on``.
+    A lean with other words open, as with one word for a group, is `OPEN_WORDS`: it has no error
+    rate over words. `row`: of estimates, with ``verdict`` and ``conditional_on``.
     """
     kind = verdict_kind(row["verdict"]) or "no verdict"
     is_open = kind in LEANS and has_open_words(row["conditional_on"])
-    return ONE_WORD if is_open else kind
+    return OPEN_WORDS if is_open else kind
 
 
 def verdict_class(code: str | None) -> str:
@@ -302,7 +301,6 @@ _NO_LEAN = {
     "equivalent": "without a lean found",
     "inconclusive": "unclear",
     "no verdict": "without a verdict",
-    ONE_WORD: "leaning with the one word asked for a group only",
 }
 
 
@@ -312,12 +310,14 @@ def verdict_counts(rows: Iterable[Mapping[str, Any]], measure: Measure) -> str:
     `rows`: of estimates, with ``verdict`` and ``conditional_on``.
     """
     kinds = Counter(map(headline_kind, rows))
-    order = (*OF_SCORES, ONE_WORD)
+    order = (*OF_SCORES, OPEN_WORDS)
     return ", ".join(verdict_count(kind, kinds[kind], measure) for kind in order if kinds[kind])
 
 
 def verdict_count(kind: str, count: int, measure: Measure) -> str:
     """Say how many means have a kind of verdict: one of `headline_kind`."""
+    if kind == OPEN_WORDS:
+        return f"{count} {'lean' if count > 1 else 'leans'} with the words asked, others open"
     return f"{count} {_NO_LEAN.get(kind) or lean_verb(kind, measure, several=count > 1)}"
 
 

@@ -35,6 +35,10 @@ _OPEN = {
 }
 
 
+#: In `conditional_on`, that words alone on their side are taken to vary as arbitrary ones do.
+AS_ARBITRARY = "words as arbitrary ones"
+
+
 def rows_of_range(estimates: pl.DataFrame, range_name: Range) -> pl.DataFrame:
     """Return the rows of one range; `estimates` have columns of `results.ESTIMATES`."""
     return estimates.filter(range=range_name)
@@ -75,7 +79,10 @@ def lean_text(
     if in_prompts is None or (prompts_text == others_text and has_reason):
         return others_text
     facets = _open_facets(conditional_on)
-    note = f" ({', '.join(facets)} open)" if facets else ""
+    notes = [f"{', '.join(facets)} open"] if facets else []
+    if AS_ARBITRARY in (conditional_on or "").split(", "):
+        notes.append(AS_ARBITRARY)
+    note = f" ({'; '.join(notes)})" if notes else ""
     if prompts_text == others_text:
         return f"{prompts_text} in these prompts, and in others{note}"
     if in_others in (INCONCLUSIVE, ONE_CLUSTER):  # a single wording and word tell of no other

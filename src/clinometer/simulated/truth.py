@@ -20,7 +20,7 @@ from clinometer.errors import ModelError, StudyError, unknown
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.simulation import RecognisedPrompt
 from clinometer.modes import LIKELIHOODS
-from clinometer.stimuli import Strict
+from clinometer.stimuli import ARBITRARY_WORDS, Strict
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
 
@@ -136,10 +136,14 @@ class Simulation:
         return explicit_leans if explicit_leans is not None else self.truth.lean
 
     def lean_of_stereotype(self, question: RecognisedPrompt, key: str) -> float:
-        """Return the lean of a stereotype in an instrument, with its random departure."""
-        category = question.study.stereotypes[key].category
-        lean = self.leans(question.instrument).of(category, key)
-        return lean + self._departure("stereotype", key)
+        """Return the lean of a stereotype in an instrument, with its random departure.
+
+        Arbitrary words, which name no group, have none unless it is planted by name.
+        """
+        stereotype, leans = question.study.stereotypes[key], self.leans(question.instrument)
+        if stereotype.taken_from == ARBITRARY_WORDS:
+            return leans.stereotype.get(key, 0.0)
+        return leans.of(stereotype.category, key) + self._departure("stereotype", key)
 
     def _departure(self, source: Literal["stereotype", "wording", "group"], name: str) -> float:
         """Draw the departure of a stereotype, a wording or a word; the same for a seed."""

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -33,6 +34,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.results import CONDITIONS, LEVELS
+from clinometer.results.ranges import AS_ARBITRARY
+from clinometer.statistics.arbitrary_words import WORDS, variance_of_words
 from clinometer.statistics.clustered import Array, ClusteredMean
 from clinometer.statistics.designs import CROSSED, CrossedDesign
 from clinometer.statistics.prompts import (
@@ -43,6 +46,7 @@ from clinometer.statistics.prompts import (
 )
 from clinometer.statistics.rows import Mean, position_product
 from clinometer.statistics.shared import (
+    Group,
     GroupErrors,
     group_errors,
     shared_factors,
@@ -104,6 +108,7 @@ class Ranges:
     stereotypes: ClusteredMean | None
     single: tuple[str, ...]  # of `_FACETS`, the factors with one level, which are open
     unrecorded: bool = False  # whether words were not recorded
+    charged: tuple[str, ...] = ()  # factors with one level that vary as arbitrary words do
 
     def mean(self, name: str) -> Mean | None:
         """Return the mean for one of `RANGES`."""
@@ -116,7 +121,10 @@ class Ranges:
 
     def varies(self, name: str) -> str:
         """Say what varies in one of `RANGES`."""
-        facets = list(dict.fromkeys(_FACETS[f][0] for f in _FACETS if f not in self.single))
+        names = {f: _FACETS[f][0] for f in _FACETS if f not in self.single}
+        facets = list(
+            dict.fromkeys((names | dict.fromkeys(self.charged, "arbitrary words")).values())
+        )
         beyond = {"prompts": [], "other_prompts": facets, "stereotypes": ["stereotypes", *facets]}
         return ", ".join([*beyond[name], "draws", "answers"])
 
@@ -125,6 +133,7 @@ class Ranges:
         if name == "prompts":
             return "stereotypes, attribute words, wordings, group words"
         fixed = ["attribute words", *(_FACETS[factor][1] for factor in self.single)]
+        fixed += [AS_ARBITRARY] if self.charged else []
         fixed += ["unrecorded group words"] if self.unrecorded else []
         return ", ".join(fixed if name == "stereotypes" else ["stereotypes", *fixed])
 
@@ -257,9 +266,9 @@ class InferredRun:
         self.scales = np.array(products) * (ends.values[1] - ends.values[0]) ** 2
         values = [stratum.values for stratum in strata]
         counted = counted_near_ends(np.array(products))
-        squares = Squares.of_scores(self.designs, values, self.scales, counted)
+        self.squares = Squares.of_scores(self.designs, values, self.scales, counted)
         self.factors = shared_factors(self.designs, values, self.scales)
-        self.variances = variances(squares, prior, tempering_of(self.factors))
+        self.variances = variances(self.squares, prior, tempering_of(self.factors))
         self.shared = shared_variances(self.factors, self.variances, prior.shared)
 
     def correlation_of_wordings(self) -> float:
@@ -290,7 +299,7 @@ class InferredRun:
             grouped = self._group(level)
             # Each of the pairs of strata counts once.
             shares = [2.0 * signs * self._equal_shares(members) for members in grouped.values()]
-            errors = self._group_errors(shares)
+            errors = self._group_errors(list(map(Group, shares)))
             for place, (key, members) in enumerate(grouped.items()):
                 ends = self.ends.differences
                 change = self._group_mean(members, shares[place], errors, place, ends)
@@ -333,7 +342,8 @@ class InferredRun:
     def _stereotypes(self, places: Mapping[_Key, int]) -> Iterator[tuple[_Key, Ranges]]:
         """Yield the means of single stereotypes."""
         shares = [self.designs[place].shares for place in places.values()]
-        errors = self._single_errors(list(places.values()), np.array(shares))
+        charges = [self._charge([place]) for place in places.values()]
+        errors = self._single_errors(list(places.values()), np.array(shares), charges)
         for (key, place), error in zip(places.items(), errors, strict=True):
             everything = np.ones(len(self.strata[place].values), bool)
             yield key, self._single_mean(place, everything, error)
@@ -341,9 +351,14 @@ class InferredRun:
     def _groups(self, grouped: Mapping[_Key, Sequence[int]]) -> Iterator[tuple[_Key, Ranges]]:
         """Yield the means over several stereotypes, each of which counts once."""
         shares = [self._equal_shares(members) for members in grouped.values()]
-        errors = self._group_errors(shares)
+        charges = [self._charge(members) for members in grouped.values()]
+        groups = [Group(*both) for both in zip(shares, charges, strict=True)]
+        errors = self._group_errors(groups)
         for place, (key, members) in enumerate(grouped.items()):
-            group = self._group_mean(members, shares[place], errors, place, self.ends.values)
+            charged = self._charged(members)
+            group = self._group_mean(
+                members, shares[place], errors, place, self.ends.values, charged
+            )
             yield key, replace(group, prompts=self._prompts(members))
 
     def _cells(self) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
@@ -361,11 +376,57 @@ class InferredRun:
         for row, (key, place, mask) in enumerate(zip(keys, places, masks, strict=True)):
             yield "cell", key, self._single_mean(place, mask, errors[row], of_cell=True)
 
-    def _single_errors(self, places: Sequence[int], shares: Array) -> list[tuple[float, float]]:
-        """Return se and df of means of single strata, as parts of the roots of their scales."""
+    def _charged(self, members: Sequence[int]) -> tuple[str, ...]:
+        """Return the factors whose words are single, and that arbitrary words stand for."""
+        designs = [self.designs[member] for member in members]
+        studies = {self.strata[member].key["study"] for member in members}
+        if _lack_words(designs) or not studies <= self._arbitrary_words.keys():
+            return ()
+        return tuple(factor for factor in _single_factors(designs) if factor != "variation")
+
+    def _charge(self, members: Sequence[int]) -> Array:
+        """Return mean and variance of what a member varies by if its words are arbitrary, (2,).
+
+        As parts of the scale; 0 where it is not charged.
+        """
+        number = len(self._charged(members))
+        if not number:
+            return np.zeros(2)
+        of_studies = [self._arbitrary_words[self.strata[m].key["study"]] for m in members]
+        return np.asarray(np.mean(of_studies, axis=0) * (number, number**2))
+
+    @cached_property
+    def _arbitrary_words(self) -> dict[str, Array]:
+        """Mean and variance of the variance of an arbitrary word, (2,), by study.
+
+        Of the placebos of a study that have several words on both sides; as parts of the scale.
+        """
+        if self.variances is None:
+            return {}
+        by_study: dict[str, list[int]] = {}
+        for place, (stratum, made) in enumerate(zip(self.strata, self.designs, strict=True)):
+            is_placebo = stratum.key["control"] == "negative" and made.varies[WORDS].all()
+            if is_placebo and not _lack_words([made]):
+                by_study.setdefault(stratum.key["study"], []).append(place)
+        return {
+            study: variance_of_words(self.squares, self.variances, placebos)
+            for study, placebos in by_study.items()
+        }
+
+    def _single_errors(
+        self,
+        places: Sequence[int],
+        shares: Array,
+        charges: Sequence[Array] = (),
+    ) -> list[tuple[float, float]]:
+        """Return se and df of means of single strata, as parts of the roots of their scales.
+
+        `charges`: of each, that of `_charge`; by default none.
+        """
         if self.variances is None or not places:
             return [(np.nan, np.nan)] * len(places)
-        se, df = self.variances.means(places, shares)
+        added = np.array(charges).T if np.any(charges) else None
+        se, df = self.variances.means(places, shares, added)
         return list(zip(se.tolist(), df.tolist(), strict=True))
 
     def _single_mean(
@@ -380,7 +441,8 @@ class InferredRun:
         stratum = self.strata[place]
         weights = stratum.weights * units
         mean = float(weights @ stratum.values / weights.sum())
-        single = _single_factors([stratum.design])
+        charged = () if of_cell else self._charged([place])
+        single = tuple(f for f in _single_factors([stratum.design]) if f not in charged)
         if of_cell:  # a wording by its name, of which other wordings say nothing
             single = ("variation", *(factor for factor in single if factor != "variation"))
         empty = self._without_error(mean, int(weights.sum()), int(units.sum()), self.ends.values)
@@ -390,14 +452,14 @@ class InferredRun:
             other_prompts = replace(empty, se=error[0] * empty.scale**0.5, df=error[1])
         prompts = self._prompts([place], [units])
         unrecorded = _lack_words([stratum.design])
-        return Ranges(empty.n, prompts, other_prompts, None, single, unrecorded)
+        return Ranges(empty.n, prompts, other_prompts, None, single, unrecorded, charged)
 
-    def _group_errors(self, shares: Sequence[Array]) -> GroupErrors | None:
+    def _group_errors(self, groups: Sequence[Group]) -> GroupErrors | None:
         if self.variances is None:
             return None
         stratum_means = np.array([stratum.mean for stratum in self.strata])
         return group_errors(
-            self.designs, self.variances, self.shared, self.scales, shares, stratum_means
+            self.designs, self.variances, self.shared, self.scales, groups, stratum_means
         )
 
     def _group_mean(
@@ -407,13 +469,18 @@ class InferredRun:
         errors: GroupErrors | None,
         place: int,
         ends: tuple[float, float],
+        charged: tuple[str, ...] = (),
     ) -> Ranges:
-        """Return the mean of a group, the one at a place of `errors`; `ends` are of its scale."""
+        """Return the mean of a group, the one at a place of `errors`; `ends` are of its scale.
+
+        `charged`: of `_charged`, in the errors.
+        """
         strata = [self.strata[member] for member in members]
         mean = float(sum(shares[m] * s.mean for m, s in zip(members, strata, strict=True)))
         n = int(sum(stratum.weights.sum() for stratum in strata))
         size = sum(stratum.design.size for stratum in strata)
-        single = _single_factors([stratum.design for stratum in strata])
+        designs = [stratum.design for stratum in strata]
+        single = tuple(f for f in _single_factors(designs) if f not in charged)
         empty = self._without_error(mean, n, size, ends)
         other_prompts, stereotypes = empty, None
         if errors is not None and len(single) < len(_FACETS):
@@ -422,8 +489,8 @@ class InferredRun:
             if len(members) > 1:
                 se, df = float(errors.wider_se[place]), float(errors.wider_df[place])
                 stereotypes = replace(empty, se=se, df=df)
-        unrecorded = _lack_words([stratum.design for stratum in strata])
-        return Ranges(n, None, other_prompts, stereotypes, single, unrecorded)
+        unrecorded = _lack_words(designs)
+        return Ranges(n, None, other_prompts, stereotypes, single, unrecorded, charged)
 
     def _without_error(
         self, mean: float, n: int, size: int, ends: tuple[float, float]

@@ -8,8 +8,9 @@ How
 
 Range
     Other prompts. A factor of which no member of a mean has several levels, as where a single
-    wording is asked, is held fixed: that facet is open. Where all facets are, these prompts: the
-    interval is then that of a normal with the width of the bound.
+    wording is asked, is held fixed: that facet is open. Words are not where a placebo of the study
+    has several, which then stand for others. Where all facets are open, these prompts: the interval
+    is then that of a normal with the width of the bound.
 
 Assumptions
     All answers are scored. The variance of a mean is proportional to (mean − low)(high − mean).
@@ -52,6 +53,8 @@ _RESPONSE = ERRORS.index("response")
 
 #: Draws and responses are new in every run.
 _DRAWN = [ERRORS.index("draw"), _RESPONSE]
+
+_WORDS = [ERRORS.index(name) for name in SHARED[1:]]
 
 #: Shares of the scale, and of its variance, that are drawn.
 _INSIDE = (1e-6, 1.0 - 1e-6)
@@ -165,6 +168,8 @@ class _Design:
             np.arange(len(self.units)),
             _combination_codes(self.units, ["variation"]),
         ]
+        self.studies = self.units["study"].to_numpy()
+        self.charging = _with_arbitrary_words(self.units)
         runs = self.units.select(NEVER_POOLED).rows()
         self.sd = np.array([_effect_sds(sources[run], self.measure) for run in runs])
         answers = np.array([sources[run].answers for run in runs])
@@ -210,6 +215,8 @@ class _Design:
         levels = [len({*zip(stereotypes, codes[member], strict=True)}) for codes in self.codes]
         varies = np.array([float(count > number) for count in levels])
         varies[_DRAWN] = 1.0
+        if {*self.studies[member]} <= self.charging:
+            varies[_WORDS] = 1.0
         return varies
 
     def loadings(self, member: NDArray[np.int64]) -> tuple[Array, NDArray[np.bool_]]:
@@ -271,6 +278,15 @@ def _effect_sds(sources: Sources, measure: Measure) -> Array:
     variances = np.array([*sources.components, sources.shared])
     variances[0] -= sources.shared  # of the wordings, the first: what is left of each stereotype's
     return np.asarray((float(scale_at(None, measure)) * variances) ** 0.5)
+
+
+def _with_arbitrary_words(units: pl.DataFrame) -> set[str]:
+    """Return the studies of which a placebo has several words on both sides."""
+    words = units.filter(control="negative").group_by("study", *_STEREOTYPE).agg(
+        pl.col(SHARED[1:]).n_unique()
+    )  # fmt: skip
+    several = words.filter(pl.all_horizontal(pl.col(SHARED[1:]) > 1))
+    return {*several["study"]}
 
 
 def _factor_codes(units: pl.DataFrame) -> list[NDArray[np.int64]]:

@@ -25,15 +25,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, SHARED, CrossedDesign
-from clinometer.statistics.variances import Variances, even_points, student
+from clinometer.statistics.variances import Variances, even_points, inverse_chi2, student
 
-__all__ = ["SharedFactor", "group_errors", "shared_factors", "shared_variances", "tempering_of"]
+__all__ = [
+    "Group",
+    "SharedFactor",
+    "group_errors",
+    "shared_factors",
+    "shared_variances",
+    "tempering_of",
+]
 
 #: The shared standard deviations that are tried, relative to that of responses.
 _RATIOS = np.geomspace(1e-3, 30.0, 120)
@@ -186,12 +194,20 @@ class GroupErrors:
     wider_df: Array
 
 
+class Group(NamedTuple):
+    """A group of stereotypes, of which a mean is taken."""
+
+    shares: Array  # (stereotypes,), which add up to 1, or to 0 in a difference
+    charge: Array | tuple[float, float] = (0.0, 0.0)
+    """Mean and variance of what each member varies by besides, as parts of its scale."""
+
+
 def group_errors(
     designs: Sequence[CrossedDesign],
     found: Variances,
     shared: Sequence[tuple[SharedFactor, Array]],
     scales: Array,
-    groups: Sequence[Array],
+    groups: Sequence[Group],
     means: Array,
 ) -> GroupErrors:
     """Return the errors of means over several stereotypes.
@@ -201,13 +217,13 @@ def group_errors(
     designs, found, shared, scales
         Of all stereotypes of the run; `shared` of `shared_variances`.
     groups
-        Of each group (stereotypes,), the shares; they add up to 1, or to 0 in a difference.
+        Those whose means are meant.
     means
         (stereotypes,), which tell how stereotypes differ.
     """
     deviations = (found.responses() * scales) ** 0.5
     columns = []
-    for shares in groups:
+    for shares, charge in groups:
         members = np.flatnonzero(shares)
         charged = np.zeros((len(designs), len(CROSSED) + 1))
         charged[members] = _charged_shares([designs[int(place)] for place in members])
@@ -217,6 +233,9 @@ def group_errors(
         for factor, relative in shared:
             variance = variance + relative * factor.added(deviations, shares)
         variance = np.maximum(variance, 1e-3 * (mean @ (shares**2 * scales)))
+        # What members are charged with is not known better for many than for one.
+        total = float((shares**2 * scales).sum())
+        variance, spread = variance + charge[0] * total, spread + charge[1] * total**2
         between, between_spread = _between(
             means[members], variance, mean[:, members] * scales[members]
         )
@@ -225,8 +244,8 @@ def group_errors(
         return GroupErrors(*np.zeros((4, 0)))
     variance, spread, wider, wider_spread = (np.array(c).T for c in zip(*columns, strict=True))
     weights = np.broadcast_to(found.usual[:, None], variance.shape)
-    narrow = student(weights, *_inverse_chi2(variance, spread))
-    wide = student(weights, *_inverse_chi2(wider, wider_spread))
+    narrow = student(weights, *inverse_chi2(variance, spread))
+    wide = student(weights, *inverse_chi2(wider, wider_spread))
     return GroupErrors(*narrow, *wide)
 
 
@@ -264,11 +283,3 @@ def _between(means: Array, variance: Array, errors: Array) -> tuple[Array, Array
     added = (expected - error) / members
     mean = (weights * added).sum(axis=1)
     return mean, (weights * added**2).sum(axis=1) - mean**2
-
-
-def _inverse_chi2(mean: Array, variance: Array) -> tuple[Array, Array]:
-    """Return scale and df of the scaled inverse χ² with a mean and a variance."""
-    # Draws of no weight have no mean.
-    least = np.maximum(1e-9 * mean**2, 1e-300)
-    df = 4.0 + 2.0 * mean**2 / np.maximum(variance, least)
-    return mean * (df - 2.0) / df, df

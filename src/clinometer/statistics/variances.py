@@ -46,7 +46,8 @@ from scipy.special import expit, gammaincinv, gammaln, ndtr, ndtri, polygamma, s
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, CrossedDesign
 
-__all__ = ["Prior", "Squares", "Variances", "even_points", "prior_of", "student", "variances"]
+__all__ = ["Prior", "Squares", "Variances", "even_points", "inverse_chi2", "prior_of", "student",
+           "variances"]  # fmt: skip
 
 _K = len(CROSSED)
 
@@ -217,14 +218,28 @@ class Variances:
     response: Array  # (usual, each, stereotypes), variance of responses, the scale of a t
     df: Array  # (usual, stereotypes), degrees of freedom of that t
 
-    def means(self, places: Sequence[int], shares: Array) -> tuple[Array, Array]:
+    def means(
+        self, places: Sequence[int], shares: Array, added: Array | None = None
+    ) -> tuple[Array, Array]:
         """Return se and df of means of single stereotypes, both (means,).
 
-        `places`: the stereotype of each; `shares`: (means, sources), see `CrossedDesign`.
+        Parameters
+        ----------
+        places
+            The stereotype of each mean.
+        shares
+            (means, sources), see `CrossedDesign`.
+        added
+            (2, means), mean and variance of what else each varies by.
         """
         # `take` leaves draws after draws in memory.
         variances = self.response.take(places, axis=-1) * (self.relative @ shares.T)
         df = np.broadcast_to(self.df.take(places, axis=-1)[:, None], variances.shape)
+        if added is not None:
+            more, df_of_more = inverse_chi2(*added)
+            both = variances + more
+            joint = both**2 / (variances**2 / df + more**2 / df_of_more)  # Satterthwaite's
+            variances, df = both, np.where(more > 0, joint, df)
         weights = self.weights.take(places, axis=-1)
         return student(*(array.reshape(-1, len(places)) for array in (weights, variances, df)))
 
@@ -248,6 +263,13 @@ class Variances:
         squared, _ = self.conditional(variances**2)
         within = squared * 2.0 / (np.maximum(self.df, 4.5) - 4.0)
         return mean, between + within
+
+    def of_stereotypes(self) -> Array:
+        """Return the mean variance of each source, as parts of the scales: (stereotypes, sources).
+
+        By what stereotypes' own scores tell of them.
+        """
+        return np.asarray(np.einsum("ues,uek->sk", self.weights * self.response, self.relative))
 
     def responses(self) -> Array:
         """Return the mean variance of responses, as parts of the scales: (stereotypes,)."""
@@ -423,6 +445,14 @@ def _proposed(centre: Array, covariance: Array, prior: Prior) -> tuple[Array, Ar
     log_likeness = -0.5 * draws[:, -1] ** 2 - 0.5 * np.log(2.0 * np.pi)
     log_prior = prior.log_density(draws[:, :-1]) + log_likeness
     return draws, log_prior - np.logaddexp(np.log(0.75) + log_t, np.log(0.25) + log_prior)
+
+
+def inverse_chi2(mean: Array, variance: Array) -> tuple[Array, Array]:
+    """Return scale and degrees of freedom of the scaled inverse χ² of a mean and a variance."""
+    # Draws of no weight have no mean.
+    least = np.maximum(1e-9 * mean**2, 1e-300)
+    df = 4.0 + 2.0 * mean**2 / np.maximum(variance, least)
+    return mean * (df - 2.0) / df, df
 
 
 def student(weights: Array, variances: Array, df: Array) -> tuple[Array, Array]:

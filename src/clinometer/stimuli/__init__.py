@@ -11,7 +11,14 @@ from clinometer.stimuli.loading import (
     study_hash,
 )
 from clinometer.stimuli.remarks import remarks
-from clinometer.stimuli.study import AnswerVocabulary, Citation, Stereotype, Study
+from clinometer.stimuli.study import (
+    ARBITRARY_WORDS,
+    AnswerVocabulary,
+    Citation,
+    Stereotype,
+    Study,
+    arbitrary_name,
+)
 from clinometer.stimuli.wording import (
     AbsoluteDecision,
     AffectiveAttribution,
@@ -29,6 +36,7 @@ from clinometer.stimuli.wording import (
 from clinometer.stimuli.words import StereotypeWords, Strict, word_key
 
 __all__ = [
+    "ARBITRARY_WORDS",
     "AbsoluteDecision",
     "AffectiveAttribution",
     "AnswerVocabulary",
@@ -45,6 +53,7 @@ __all__ = [
     "Variation",
     "WordAssociation",
     "Wordings",
+    "arbitrary_name",
     "bring_items",
     "fill",
     "find_intervention",

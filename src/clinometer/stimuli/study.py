@@ -6,7 +6,7 @@ are replaced as text, so braces in a word remain braces.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, Protocol
 
@@ -27,7 +27,15 @@ from clinometer.stimuli.words import (
     word_key,
 )
 
-__all__ = ["AnswerVocabulary", "Citation", "Dimension", "FamilyStudy", "Stereotype", "Study"]
+__all__ = ["ARBITRARY_WORDS", "AnswerVocabulary", "Citation", "Dimension", "FamilyStudy",
+           "Stereotype", "Study", "arbitrary_name"]  # fmt: skip
+
+
+#: The control study of words that name no group.
+ARBITRARY_WORDS = "control_words"
+
+#: The groups of a stereotype, as its lists are called.
+SIDES = ("marginalized", "default")
 
 
 class Citation(Strict):
@@ -125,6 +133,20 @@ class Stereotype(StereotypeWords):
             return StereotypeWords.model_construct(**lists)
         return StereotypeWords(**{**lists, **changes})
 
+    def has_one_word(self, variations: Iterable[str]) -> bool:
+        """Return whether these variations name a group with one and the same word."""
+        lists = [self.words(name) for name in variations]
+        words = ({word for words in lists for word in getattr(words, side)} for side in SIDES)
+        return any(len(of_side) == 1 for of_side in words)
+
+    def word_keys(self) -> set[str]:
+        """Return the normalised words of all its lists."""
+        lists = [self.words(""), *self.lists()]
+        roles = (*SIDES, "tied", "counter", "extra")
+        return {
+            word_key(word) for words in lists for role in roles for word in getattr(words, role)
+        }
+
     def defect(self, variation: str) -> str | None:
         """Return the defect of the source that `variation` keeps, if any."""
         override = self.variations.get(variation)
@@ -195,6 +217,34 @@ class Study(Strict):
             key: stereotype.model_copy(update={**own_fields, "control": control.control_of(key)})
             for key, stereotype in control.stereotypes.items()
         }
+        return self.model_copy(update={"stereotypes": {**self.stereotypes, **added}})
+
+    def with_arbitrary_words(self, keys: Sequence[str], words: Study, number: int) -> Study:
+        """Return the study with a placebo for each of some stereotypes: itself, of no group.
+
+        It has the attributes and wordings of the stereotype, and so many words a side of the only
+        stereotype of `words`, which go round. Words that the stereotype has are left out.
+        """
+        (pool,) = words.stereotypes.values()
+        added = {}
+        for place, key in enumerate(keys):
+            stereotype = self.stereotypes[key]
+            own = stereotype.word_keys()
+            free = {
+                side: [word for word in getattr(pool, side) if word_key(word) not in own]
+                for side in SIDES
+            }
+            attributes_only = {
+                name: override.model_copy(update=dict.fromkeys(SIDES))
+                for name, override in stereotype.variations.items()
+            }
+            changed = {
+                **{side: _go_round(words, place * number, number) for side, words in free.items()},
+                **{"label": f"{pool.label}: {stereotype.label or key}", "category": pool.category},
+                **{"control": "negative", "taken_from": words.name, "aligned": False, "also": []},
+                **{"variations": attributes_only, "decisions": Decisions()},
+            }
+            added[arbitrary_name(key)] = stereotype.model_copy(update=changed)
         return self.model_copy(update={"stereotypes": {**self.stereotypes, **added}})
 
     def own(self) -> Study:
@@ -321,3 +371,13 @@ def _ratings(text: str, names: tuple[tuple[str, str], ...]) -> pl.DataFrame:
     found = {group: keys.get(word_key(group)) for group in groups}
     stereotype = pl.col("group").replace_strict(found, return_dtype=pl.String)
     return table.with_columns(stereotype=stereotype)
+
+
+def arbitrary_name(stereotype: str) -> str:
+    """Return the key of the placebo that asks arbitrary words in place of a stereotype's groups."""
+    return f"words_{stereotype}"[:64]
+
+
+def _go_round(words: Sequence[str], start: int, number: int) -> list[str]:
+    """Return so many of some words from a place on, from the first again after the last."""
+    return [words[(start + k) % len(words)] for k in range(min(number, len(words)))]

@@ -158,3 +158,52 @@ def test_what_is_missing_is_said_first(results, tmp_path):
 
 def test_without_a_plan_or_estimates_there_is_nothing_to_say(tmp_path):
     assert in_brief(tmp_path) is None
+
+
+def test_a_lean_with_one_word_for_a_group_is_no_headline(make_results):
+    """Its row keeps the verdict; sentences, marks and the list of leans do not count it."""
+    directory = make_results(keys=["age", "weight"], modes=["forced"])
+    path = directory / "estimates.parquet"
+    estimates = pl.read_parquet(path)
+    is_age = (pl.col("stereotype") == "age") & (pl.col("method") == "clustered")
+    is_weight = (pl.col("stereotype") == "weight") & (pl.col("method") == "clustered")
+    unclear = pl.when(is_weight).then(pl.lit("inconclusive")).otherwise("verdict")
+    estimates = estimates.with_columns(verdict=unclear)
+    one_word = {"verdict": "consistent", "conditional_on": "stereotypes, one marginalized word"}
+    several = one_word | {"conditional_on": "stereotypes, attribute words"}
+    found = {}
+    for name, changes in (("one", one_word), ("several", several)):
+        told = (pl.when(is_age).then(pl.lit(v)).otherwise(c).alias(c) for c, v in changes.items())
+        estimates.with_columns(told).write_parquet(path)
+        found[name] = in_brief(directory)
+    sentence = found["one"].leans[0]
+    assert "1 leans with the words asked, others open (Age)" in sentence
+    assert "1 leans as the stereotype says (Age)" in found["several"].leans[0]
+    (age,) = (lean for lean in found["one"].means if lean.about["stereotype"] == "age")
+    assert not age.differs and age.verdict == "words open"
+    (age,) = (lean for lean in found["several"].means if lean.about["stereotype"] == "age")
+    assert age.differs and age.verdict == "consistent"
+
+
+def test_a_mean_near_neutral_whose_stereotypes_lean_is_marked(make_results):
+    directory = make_results(keys=["age", "weight"], modes=["forced"])
+    path = directory / "estimates.parquet"
+    estimates = pl.read_parquet(path)
+    clustered = pl.col("method") == "clustered"
+    verdict = (
+        pl.when(clustered & (pl.col("stereotype") == "age"))
+        .then(pl.lit("consistent"))
+        .when(clustered & (pl.col("stereotype") == "weight"))
+        .then(pl.lit("inconclusive"))
+        .when(clustered & pl.col("level").is_in(["category", "model"]))
+        .then(pl.lit("equivalent"))
+        .otherwise("verdict")
+    )
+    fixed = pl.lit("stereotypes, attribute words")
+    estimates.with_columns(verdict=verdict, conditional_on=fixed).write_parquet(path)
+    brief = in_brief(directory)
+    assert "though 1 of 2 stereotypes leans" in brief.leans[0]
+    assert "; 2 stereotypes from " in brief.leans[0]
+    marks = [cell.text for row in brief.table.rows for cell in row[1:]]
+    assert any(mark.startswith("◆ mixed") for mark in marks)
+    assert "◆ near neutral, while stereotypes in it lean" in brief.table.caption

@@ -15,7 +15,7 @@ from clinometer.report.prose import (
     ALPHA,
     LEANS,
     OF_SCORES,
-    ONE_WORD,
+    OPEN_WORDS,
     capital,
     counted,
     headline_kind,
@@ -155,8 +155,8 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
 
     directed = any(results.measure.directed for results in instruments)
     counts = [TableColumn(verdict(kind, directed=directed), count_of(kind)) for kind in OF_SCORES]
-    if any(row["kinds"][ONE_WORD] for row in rows):
-        counts.append(TableColumn("Leans with one word only", count_of(ONE_WORD)))
+    if any(row["kinds"][OPEN_WORDS] for row in rows):
+        counts.append(TableColumn("Leans, other words open", count_of(OPEN_WORDS)))
     columns = [
         TableColumn("Measure", lambda r: r["measure"], "head", fold=True),
         TableColumn("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
@@ -234,7 +234,7 @@ def _consistent_text(plan: PlanFacts, measure: Measure, rows: Sequence[Mapping[s
     margin = plan.margin
     leans = [row for row in rows if headline_kind(row) == "consistent"]
     slight = sum(row["verdict"].startswith("consistent, within") for row in leans)
-    others = ("reversed", ONE_WORD, "equivalent", "inconclusive", "no verdict")
+    others = ("reversed", OPEN_WORDS, "equivalent", "inconclusive", "no verdict")
     rest = [verdict_count(kind, counts[kind], measure) for kind in others if counts[kind]]
     total = counted(len(rows), "stereotype")
     lean = lean_verb("consistent", measure, several=counts["consistent"] != 1)

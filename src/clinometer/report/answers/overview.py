@@ -13,7 +13,7 @@ from clinometer.report.drawing.charts import Axis, Row, labels_width
 from clinometer.report.drawing.figures import Figure, mark_row
 from clinometer.report.drawing.intervals import forest
 from clinometer.report.prose import (
-    ONE_WORD,
+    OPEN_WORDS,
     capital,
     category_title,
     cut,
@@ -34,7 +34,7 @@ _MARKS = {
     "equivalent": "■ no lean found",
     "inconclusive": "○ unclear",
     "no verdict": "– no verdict",
-    ONE_WORD: "△ one word only",
+    OPEN_WORDS: "△ words open",
     _MIXED: "◆ mixed",
 }
 
@@ -56,7 +56,7 @@ _CAPTION = (
 
 #: Marks that are explained where they occur.
 _EXPLAINED = {
-    "△": "△ leans, with the one word that was asked for a group: others may not.",
+    "△": "△ leans with the words asked, as with one word for a group; others may not.",
     "◆": "◆ near neutral, while stereotypes in it lean.",
 }
 

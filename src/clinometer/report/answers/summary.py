@@ -26,7 +26,7 @@ from clinometer.report.markdown import as_line
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import (
     LEANS,
-    ONE_WORD,
+    OPEN_WORDS,
     capital,
     counted,
     cut,
@@ -188,8 +188,8 @@ def _leans_sentence(
     of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
     if not of_instrument:
         return f"{capital(name)}: no answer has a score."
-    counts = [_count_leans(of_instrument, kind, results.measure) for kind in (*LEANS, ONE_WORD)]
-    leans = "; ".join(filter(None, counts))
+    found = [_count_leans(of_instrument, kind, results.measure) for kind in (*LEANS, OPEN_WORDS)]
+    leans = "; ".join(filter(None, found))
     if results.several_runs:
         total = f"{counted(len(of_instrument), 'mean')} of single stereotypes"
     else:
