@@ -111,12 +111,12 @@ def judge(condition: Condition, runs: int) -> Row:
     found = {}
     for lean in LEANS:
         leaning = Simulation(condition.world(lean), single_words_vary=True)
-        pages = _told(leaning, max(1, runs // FEWER), seed, placebos)
+        pages = _estimate_leans(leaning, max(1, runs // FEWER), seed, placebos)
         found[lean] = average(pages.filter(level="stereotype"), "detected")
     return Row(
         condition,
-        _any_false(_told(neutral, runs, seed, placebos)),
-        _any_false(_told(neutral, max(1, runs // FEWER), seed, [])),
+        _any_false(_estimate_leans(neutral, runs, seed, placebos)),
+        _any_false(_estimate_leans(neutral, max(1, runs // FEWER), seed, [])),
         found,
     )
 
@@ -137,7 +137,7 @@ def _placebos(condition: Condition) -> Iterator[Simulation]:
         yield Simulation(placebo, prompts)
 
 
-def _told(
+def _estimate_leans(
     simulation: Simulation, runs: int, seed: int, placebos: Sequence[Simulation]
 ) -> pl.DataFrame:
     """Return what pages tell of means in other prompts."""

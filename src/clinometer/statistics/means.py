@@ -342,7 +342,7 @@ class InferredRun:
     def _stereotypes(self, places: Mapping[_Key, int]) -> Iterator[tuple[_Key, Ranges]]:
         """Yield the means of single stereotypes."""
         shares = [self.designs[place].shares for place in places.values()]
-        charges = [self._charge([place]) for place in places.values()]
+        charges = [self._word_charge([place]) for place in places.values()]
         errors = self._single_errors(list(places.values()), np.array(shares), charges)
         for (key, place), error in zip(places.items(), errors, strict=True):
             everything = np.ones(len(self.strata[place].values), bool)
@@ -351,11 +351,11 @@ class InferredRun:
     def _groups(self, grouped: Mapping[_Key, Sequence[int]]) -> Iterator[tuple[_Key, Ranges]]:
         """Yield the means over several stereotypes, each of which counts once."""
         shares = [self._equal_shares(members) for members in grouped.values()]
-        charges = [self._charge(members) for members in grouped.values()]
+        charges = [self._word_charge(members) for members in grouped.values()]
         groups = [Group(*both) for both in zip(shares, charges, strict=True)]
         errors = self._group_errors(groups)
         for place, (key, members) in enumerate(grouped.items()):
-            charged = self._charged(members)
+            charged = self._charged_factors(members)
             group = self._group_mean(
                 members, shares[place], errors, place, self.ends.values, charged
             )
@@ -376,7 +376,7 @@ class InferredRun:
         for row, (key, place, mask) in enumerate(zip(keys, places, masks, strict=True)):
             yield "cell", key, self._single_mean(place, mask, errors[row], of_cell=True)
 
-    def _charged(self, members: Sequence[int]) -> tuple[str, ...]:
+    def _charged_factors(self, members: Sequence[int]) -> tuple[str, ...]:
         """Return the factors whose words are single, and that arbitrary words stand for."""
         designs = [self.designs[member] for member in members]
         studies = {self.strata[member].key["study"] for member in members}
@@ -384,12 +384,12 @@ class InferredRun:
             return ()
         return tuple(factor for factor in _single_factors(designs) if factor != "variation")
 
-    def _charge(self, members: Sequence[int]) -> Array:
+    def _word_charge(self, members: Sequence[int]) -> Array:
         """Return mean and variance of what a member varies by if its words are arbitrary, (2,).
 
         As parts of the scale; 0 where it is not charged.
         """
-        number = len(self._charged(members))
+        number = len(self._charged_factors(members))
         if not number:
             return np.zeros(2)
         of_studies = [self._arbitrary_words[self.strata[m].key["study"]] for m in members]
@@ -421,7 +421,7 @@ class InferredRun:
     ) -> list[tuple[float, float]]:
         """Return se and df of means of single strata, as parts of the roots of their scales.
 
-        `charges`: of each, that of `_charge`; by default none.
+        `charges`: of each, that of `_word_charge`; by default none.
         """
         if self.variances is None or not places:
             return [(np.nan, np.nan)] * len(places)
@@ -441,7 +441,7 @@ class InferredRun:
         stratum = self.strata[place]
         weights = stratum.weights * units
         mean = float(weights @ stratum.values / weights.sum())
-        charged = () if of_cell else self._charged([place])
+        charged = () if of_cell else self._charged_factors([place])
         single = tuple(f for f in _single_factors([stratum.design]) if f not in charged)
         if of_cell:  # a wording by its name, of which other wordings say nothing
             single = ("variation", *(factor for factor in single if factor != "variation"))
@@ -473,7 +473,7 @@ class InferredRun:
     ) -> Ranges:
         """Return the mean of a group, the one at a place of `errors`; `ends` are of its scale.
 
-        `charged`: of `_charged`, in the errors.
+        `charged`: of `_charged_factors`, in the errors.
         """
         strata = [self.strata[member] for member in members]
         mean = float(sum(shares[m] * s.mean for m, s in zip(members, strata, strict=True)))

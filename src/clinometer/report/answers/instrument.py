@@ -26,6 +26,7 @@ from clinometer.report.prose import (
     WORST,
     capital,
     category_title,
+    first_few,
     interval,
     number,
     p_value,
@@ -50,10 +51,9 @@ __all__ = ["instrument_sections"]
 
 #: What a control is for, by its kind.
 _CONTROLS = {
-    "positive": "{study} holds a known association: unless its interval lies beyond the margin, "
-    "the instrument is not shown to work on the model in that mode.",
-    "negative": "{study} holds no association: a mean beyond the margin is an error of the "
-    "instrument.",
+    "positive": "A known association is in {}: unless its interval lies beyond the margin, the "
+    "instrument is not shown to work on the model in that mode.",
+    "negative": "No association is in {}: a mean beyond the margin is an error of the instrument.",
 }
 #: What the lines of a figure of means are.
 _LINES = "Dot: mean; thick line: {} in these prompts; thin line: in other prompts"
@@ -112,7 +112,8 @@ def _verdict_section(results: InstrumentResults) -> Section:
         is_own = pl.col("study") == results.study
         name = pl.when(is_own).then(pl.format("“{}”", "about")).otherwise("study")
         kinds = results.controls.select(name.alias("name"), "control").unique(maintain_order=True)
-        purposes = (_CONTROLS[kind].format(study=study) for study, kind in kinds.rows())
+        by_kind = kinds.group_by("control", maintain_order=True).agg("name").rows()
+        purposes = (_CONTROLS[kind].format(first_few(names)) for kind, names in by_kind)
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
         tables.append(("Controls", _estimate_table(results.controls, plan, caption)))
     marks, grey = _with_splits(pooled, plan)
