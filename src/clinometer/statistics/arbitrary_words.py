@@ -2,13 +2,14 @@
 
 Measures
     The variance of a word, as a part of the scale, that the mean squares of placebos tell: of words
-    on either side, which is neither group's, pooled over placebos. Given it, and what else varies
-    in each placebo, a mean square is scaled χ².
+    on either side, which is neither group's, pooled over placebos. A mean square of words is scaled
+    χ² about what answers to the same words vary by, plus the variance of words as often as a word
+    comes again. What answers vary by is told by the stereotypes of the run whose words come again.
 
 Prior
-    The standard deviation is half-Cauchy with the scale `PRIOR`, relative to that of responses.
-    That of `variances` expects words to vary little, which is safe where words are names of one
-    group; here the variance is what a lean has to exceed.
+    The standard deviation of words is half-Cauchy with the scale `PRIOR`, relative to that of
+    answers, whose logarithm is uniform. The prior of `variances` expects words to vary little,
+    which is safe where words are names of one group; here a lean has to exceed what they vary by.
 """
 
 from __future__ import annotations
@@ -19,44 +20,49 @@ import numpy as np
 
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import SHARED
-from clinometer.statistics.variances import Squares, Variances
+from clinometer.statistics.variances import Squares
 
 __all__ = ["WORDS", "variance_of_words"]
 
 #: The places of the words on both sides among the factors.
 WORDS = [SHARED.index("marginalized"), SHARED.index("default")]
 
-#: Scale of the standard deviation of words, relative to that of responses.
-PRIOR = 0.35
+#: Scale of the standard deviation of words, relative to that of answers.
+PRIOR = 0.5
 
-#: The standard deviations that are tried, relative to that of responses; evenly in logs.
-_RATIOS = np.geomspace(1e-3, 10.0, 80)
+#: The least variance of answers: where all are alike.
+_NOTHING = 1e-9
+
+#: The standard deviations of words that are tried, relative to that of answers, and the variances
+#: of answers, relative to the mean of all mean squares; evenly in logs.
+_RATIOS = np.geomspace(1e-3, 10.0, 80)[:, None]
+_ANSWERS = np.geomspace(1e-2, 3.0, 60)
 
 
-def variance_of_words(squares: Squares, found: Variances, placebos: Sequence[int]) -> Array:
+def variance_of_words(squares: Squares, placebos: Sequence[int]) -> Array:
     """Return mean and variance of the variance of a word, (2,), as parts of the scale.
 
     Parameters
     ----------
-    squares, found
+    squares
         Of all stereotypes of the run.
     placebos
         The places of those whose words name no group, with several on each side.
     """
-    others = found.of_stereotypes()[placebos]  # (placebos, sources)
-    others[:, WORDS] = 0.0
-    response = float(others[:, -1].mean())
-    variances = response * _RATIOS**2
-    # (placebos, sides, ratios)
-    by_others = np.einsum("pws,ps->pw", squares.expected[placebos][:, WORDS], others)
-    by_words = squares.expected[placebos][:, WORDS][:, :, WORDS].sum(axis=-1)
-    expected = by_others[..., None] + by_words[..., None] * variances
-    df, observed = (array[placebos][:, WORDS] for array in (squares.df, squares.observed))
-    told = df > 0
-    logs = df[told, None] * np.log(expected[told]) + observed[told, None] / expected[told]
-    prior = np.log(_RATIOS) - np.log1p((_RATIOS / PRIOR) ** 2)
-    log_weights = prior - 0.5 * logs.sum(axis=0)
+    same_words = slice(len(SHARED), None)
+    df_of_answers = squares.df[:, same_words].sum()
+    sum_of_answers = squares.observed[:, same_words].sum()
+    df, observed = (array[placebos][:, WORDS].ravel() for array in (squares.df, squares.observed))
+    times = squares.expected[placebos][:, WORDS][:, :, WORDS].sum(axis=-1).ravel()
+    largest = (sum_of_answers + observed.sum()) / max(df_of_answers + df.sum(), 1.0)
+    answers = max(largest, _NOTHING) * _ANSWERS
+    words = answers * _RATIOS**2  # (ratios, answers)
+    logs = df_of_answers * np.log(answers) + sum_of_answers / answers
+    for number, total, often in zip(df, observed, times, strict=True):
+        expected = answers + often * words
+        logs = logs + number * np.log(expected) + total / expected
+    log_weights = np.log(_RATIOS) - np.log1p((_RATIOS / PRIOR) ** 2) - 0.5 * logs
     weights = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()
-    mean = float(weights @ variances)
-    return np.array([mean, weights @ variances**2 - mean**2])
+    mean = float((weights * words).sum())
+    return np.array([mean, float((weights * words**2).sum()) - mean**2])

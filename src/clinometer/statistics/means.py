@@ -409,8 +409,7 @@ class InferredRun:
             if is_placebo and not _lack_words([made]):
                 by_study.setdefault(stratum.key["study"], []).append(place)
         return {
-            study: variance_of_words(self.squares, self.variances, placebos)
-            for study, placebos in by_study.items()
+            study: variance_of_words(self.squares, placebos) for study, placebos in by_study.items()
         }
 
     def _single_errors(

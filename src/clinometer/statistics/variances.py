@@ -264,13 +264,6 @@ class Variances:
         within = squared * 2.0 / (np.maximum(self.df, 4.5) - 4.0)
         return mean, between + within
 
-    def of_stereotypes(self) -> Array:
-        """Return the mean variance of each source, as parts of the scales: (stereotypes, sources).
-
-        By what stereotypes' own scores tell of them.
-        """
-        return np.asarray(np.einsum("ues,uek->sk", self.weights * self.response, self.relative))
-
     def responses(self) -> Array:
         """Return the mean variance of responses, as parts of the scales: (stereotypes,)."""
         return np.asarray((self.weights * self.response).sum(axis=(0, 1)))
