@@ -419,7 +419,8 @@ def _add_arbitrary_words(
         number = min(max(per_stereotype // 4, 2), _MOST_WORDS)
         studies[name] = studies[name].with_arbitrary_words([*asked], words, number)
         for part, keys in of_study:
-            number = max(part.iterations or iterations, -(-per_stereotype // len(part.variations)))
+            pairs = -(-per_stereotype // (2 * len(part.variations)))  # each in both orders
+            number = max(part.iterations or iterations, 2 * pairs)
             placebos = list(map(arbitrary_name, keys))
             added.append(replace(part, stereotypes=placebos, iterations=number))
     return [replace(part, study=studies[part.study.name]) for part in (*parts, *added)]
@@ -427,19 +428,11 @@ def _add_arbitrary_words(
 
 def _with_one_word(part: Selection, words: Study) -> list[str]:
     """Return the stereotypes of a part that name a group with one word, if it takes a control."""
-    takes_control = INSTRUMENTS[part.instrument].takes_control
-    if part.study.language != words.language or not takes_control(
-        part.study, part.variations, words
-    ):
+    study = part.study
+    if not _takes_control(part, words):
         return []
-    stereotypes = part.study.own().stereotypes
-    return [
-        key
-        for key in part.stereotypes
-        if key in stereotypes
-        and not part.study.control_of(key)
-        and stereotypes[key].has_one_word(part.variations)
-    ]
+    measured = [key for key in part.stereotypes if not study.control_of(key)]
+    return [key for key in measured if study.stereotypes[key].has_one_word(part.variations)]
 
 
 def _fits_control(part: Selection, control: Study) -> bool:
@@ -447,9 +440,14 @@ def _fits_control(part: Selection, control: Study) -> bool:
     study = part.study
     kinds = {study.control_of(key) for key in study.stereotypes}
     has_own = control.control in kinds or study.stereotypes.keys() & control.stereotypes.keys()
-    if has_own or study.language != control.language:
-        return False
-    return INSTRUMENTS[part.instrument].takes_control(study, part.variations, control)
+    return not has_own and _takes_control(part, control)
+
+
+def _takes_control(part: Selection, control: Study) -> bool:
+    """Whether the wordings of a part have the language and the form of a control's words."""
+    takes_control = INSTRUMENTS[part.instrument].takes_control
+    same_language = part.study.language == control.language
+    return same_language and takes_control(part.study, part.variations, control)
 
 
 def _fill_in_size(
