@@ -17,7 +17,7 @@ from clinometer.asking.policy import read_policy_text
 from clinometer.asking.stages import LOOKS
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, instrument, offers, select
-from clinometer.instruments.instrument import Size
+from clinometer.instruments.instrument import Size, Turns
 from clinometer.models.opening import Generation
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
@@ -256,7 +256,7 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     options = options or PlanOptions()
     battery = _battery(size, _all_embedded(models), options)
     # Controls have a number of trials of their own, see below.
-    plan = build_plan(models, replace(options, controls=False), _pairs(battery, options))
+    plan = build_plan(models, replace(options, controls=False), _pairs(battery, models, options))
     parts = [*plan.selections]
     controls = not options.studies if options.controls is None else options.controls
     if controls:
@@ -288,24 +288,46 @@ def _battery(size: str, embedded: bool, options: PlanOptions) -> dict[str, Size]
     return battery
 
 
-def _pairs(battery: Mapping[str, Size], options: PlanOptions) -> list[tuple[str, str]] | None:
+def _pairs(
+    battery: Mapping[str, Size], models: Sequence[str], options: PlanOptions
+) -> list[tuple[str, str]] | None:
     """Return pairs of study and instrument; None if the options name them."""
     if options.studies and options.instruments:
         return None
-    usual_studies = (INSTRUMENTS[name].study for name in INSTRUMENTS if name in battery)
+    usual_studies = [
+        study
+        for name, size in battery.items()
+        for study in ([INSTRUMENTS[name].study] if size.studies is None else size.studies)
+    ]
     studies = dict.fromkeys(options.studies or usual_studies)
     names = dict.fromkeys(options.instruments or battery)
+    able = options.modes or _modes_of_all(models)
     pairs = []
     for study in studies:
         for name in names:
-            if _includes(battery, study, name, options):
+            if _includes(battery, study, name, able, options):
                 pairs.append((study, name))
     first = tuple(INSTRUMENTS)[:1]
     # Nothing fits: what the user named, so that the plan refuses it with a reason.
     return pairs or [(study, name) for study in studies for name in options.instruments or first]
 
 
-def _includes(battery: Mapping[str, Size], study: str, name: str, options: PlanOptions) -> bool:
+def _modes_of_all(models: Sequence[str]) -> list[str]:
+    """Return the modes that no model is known to lack."""
+    return [
+        name
+        for name, mode in MODES.items()
+        if all(mode.able(model) is not False for model in models)
+    ]
+
+
+def _includes(
+    battery: Mapping[str, Size],
+    study: str,
+    name: str,
+    modes: Sequence[str],
+    options: PlanOptions,
+) -> bool:
     """Return whether an audit asks a study with an instrument, neither or one of them named."""
     loaded = load_study(study)
     if name not in offers(loaded):
@@ -317,7 +339,7 @@ def _includes(battery: Mapping[str, Size], study: str, name: str, options: PlanO
     )
     if not names_a_part and not _is_default(battery[name], study):
         return False
-    return name in options.instruments or _fits(loaded, name, options.modes)
+    return name in options.instruments or _fits(loaded, name, modes)
 
 
 def _has_named_parts(study: Study, name: str, options: PlanOptions) -> bool:
@@ -331,10 +353,10 @@ def _has_named_parts(study: Study, name: str, options: PlanOptions) -> bool:
 
 
 def _fits(study: Study, name: str, modes: Sequence[str]) -> bool:
-    """Return whether an instrument asks a study in any of the modes that the user named."""
+    """Return whether an instrument asks a study in any of the modes."""
     candidate = instrument(name)
     wordings = candidate.variations(study)
-    return not modes or any(candidate.variations_in(mode, study, wordings) for mode in modes)
+    return any(candidate.variations_in(mode, study, wordings) for mode in modes)
 
 
 def _is_default(instrument_size: Size, study: str) -> bool:
@@ -379,11 +401,16 @@ def _add_controls(
         of_instrument = [part for part in parts if part.instrument == name]
         if any(part.study.name == control.name for part in of_instrument):
             continue
-        lending = [part for part in of_instrument if _fits_control(part, control)]
-        for part in lending:
+        lending = [
+            (part, variations)
+            for part in of_instrument
+            if not _has_control(part.study, control)
+            and (variations := _control_variations(part, control))
+        ]
+        for part, variations in lending:
             lender = studies[part.study.name] = studies[part.study.name].with_control(control)
-            keys = [*control.stereotypes]
-            added.append(Selection(lender, keys, part.variations, iterations, name))
+            lent = Selection(lender, [*control.stereotypes], variations, iterations, name)
+            added.append(_with_mode_variations(lent, modes, PlanOptions()))
         if len(lending) < len(of_instrument):
             own = select_study(control.name, iterations=iterations, instrument=name)
             if own.asked_in(modes):
@@ -429,25 +456,24 @@ def _add_arbitrary_words(
 def _with_one_word(part: Selection, words: Study) -> list[str]:
     """Return the stereotypes of a part that name a group with one word, if it takes a control."""
     study = part.study
-    if not _takes_control(part, words):
+    if not _control_variations(part, words):
         return []
     measured = [key for key in part.stereotypes if not study.control_of(key)]
     return [key for key in measured if study.stereotypes[key].has_one_word(part.variations)]
 
 
-def _fits_control(part: Selection, control: Study) -> bool:
-    """Whether a control can be asked in the wordings of a part of a plan."""
-    study = part.study
+def _has_control(study: Study, control: Study) -> bool:
+    """Whether a study has a control of the kind, or a stereotype of the same name."""
     kinds = {study.control_of(key) for key in study.stereotypes}
-    has_own = control.control in kinds or study.stereotypes.keys() & control.stereotypes.keys()
-    return not has_own and _takes_control(part, control)
+    return control.control in kinds or not control.stereotypes.keys().isdisjoint(study.stereotypes)
 
 
-def _takes_control(part: Selection, control: Study) -> bool:
-    """Whether the wordings of a part have the language and the form of a control's words."""
-    takes_control = INSTRUMENTS[part.instrument].takes_control
-    same_language = part.study.language == control.language
-    return same_language and takes_control(part.study, part.variations, control)
+def _control_variations(part: Selection, control: Study) -> Sequence[str]:
+    """Return the variations in which a control is asked as a part of this study, if it can be."""
+    if part.study.language != control.language:
+        return ()
+    control_variations = INSTRUMENTS[part.instrument].control_variations
+    return control_variations(part.study, part.variations, control)
 
 
 def _fill_in_size(
@@ -457,11 +483,10 @@ def _fill_in_size(
 
     In several parts where its wordings take turns.
     """
-    name = part.study.name
-    turns = instrument_size.turns.get(name)
-    by_study = None if turns is None else turns.iterations
-    # The first that is set: by the user, for the study, for a control, by the size.
-    numbers = (options.iterations, by_study, part.iterations, instrument_size.iterations)
+    turns = _turns_of(part, instrument_size)
+    of_turns = None if turns is None else turns.iterations
+    # The first that is set: by the user, by the turns, for a control, by the size.
+    numbers = (options.iterations, of_turns, part.iterations, instrument_size.iterations)
     iterations = next(number for number in numbers if number is not None)
     if options.until and options.iterations is None:
         iterations *= TIMES_MORE
@@ -469,9 +494,26 @@ def _fill_in_size(
     if options.variations is not None:
         yield sized
     elif turns is None:
-        yield replace(sized, variations=instrument_size.wordings.get(name, part.variations))
+        of_study = instrument_size.wordings.get(part.study.name, part.variations)
+        yield replace(sized, variations=of_study)
     else:
         yield from _take_turns(sized, turns.wordings)
+
+
+def _turns_of(part: Selection, size: Size) -> Turns | None:
+    """Return how the wordings of a part take turns: as those of its study, or as sentences do.
+
+    Where other wordings are asked beside sentences, all have the trials of the size.
+    """
+    if (of_study := size.turns.get(part.study.name)) is not None:
+        return of_study
+    wordings = INSTRUMENTS[part.instrument].wordings(part.study)
+    is_sentence = [wordings[name].sentence for name in part.variations]
+    if size.sentences is None or not any(is_sentence):
+        return None
+    if all(is_sentence):
+        return size.sentences
+    return size.sentences._replace(iterations=part.iterations or size.iterations)
 
 
 def _take_turns(part: Selection, each: int) -> Iterator[Selection]:

@@ -64,6 +64,7 @@ def decision_fields(instrument: str) -> dict[str, Any]:
         "wordings": lambda study: _wordings(study, instrument),
         "words": lambda study, key, variation, _: _words(study, instrument, key, variation),
         "defect": lambda study, key, variation: _defect(study, instrument, key, variation),
+        "control_variations": partial(_control_variations, instrument),
         "prose": 400,  # profiles of about 100 words each and a decision with its reasons
     }
 
@@ -78,6 +79,23 @@ def _wordings(study: Study, instrument: str) -> dict[str, Wording]:
     if any(stereotype.decisions.clause for stereotype in study.stereotypes.values()):
         wordings |= Wording.of_sentences(sentences_of(study, instrument))
     return wordings
+
+
+def _control_variations(
+    instrument: str, study: Study, variations: Sequence[str], control: Study
+) -> list[str]:
+    """Return the sentences among the variations and the scenes of a control that has a clause.
+
+    Scenes are written for their groups: without sentences, the control is not asked in the study.
+    """
+    sentences = [name for name in variations if name in sentences_of(study, instrument)]
+    decisions = [stereotype.decisions for stereotype in control.stereotypes.values()]
+    if not sentences or not all(decision.clause for decision in decisions):
+        return []
+    scenes = dict.fromkeys(
+        name for decision in decisions for name in decision.by_instrument()[instrument]
+    )
+    return [*sentences, *scenes]
 
 
 def sentences_of(study: Study, instrument: str) -> dict[str, str]:

@@ -166,8 +166,11 @@ class Size:
     """Study → the variations asked, if not the default."""
     turns: Mapping[str, Turns] = field(default_factory=dict)
     """Study → how its wordings take turns, if they do."""
+    sentences: Turns | None = None
+    """How sentences take turns, of any other study."""
     studies: tuple[str, ...] | None = None
-    """Studies asked where the user names no part of a study; None: all that have it."""
+    """Studies asked where the user names no part of a study; None: that of the instrument, and
+    those of others that have it."""
     by_name: bool = False
     """Whether the size includes the instrument only where the user names it or its study."""
 
@@ -299,9 +302,9 @@ class Instrument:
     """A study with a known bias (positive control)."""
     placebo: str = ""
     """A study without bias (placebo)."""
-    takes_control: Callable[[Study, Sequence[str], Study], bool] = lambda *_: False
-    """Study, variations, control study → whether these variations fit the words of the control,
-    which is then asked in them; else it is asked in its own."""
+    control_variations: Callable[[Study, Sequence[str], Study], Sequence[str]] = lambda *_: ()
+    """Study, variations, control study → the variations in which the control is asked as a part of
+    the study; none: it is asked as a study of its own."""
     controls_within: bool = False
     """Whether every study that it is asked of has a positive control among its stereotypes, so that
     none stands beside it."""

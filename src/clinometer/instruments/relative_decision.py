@@ -231,10 +231,11 @@ INSTRUMENT = Instrument(
     placebo="control_nonsense",
     published=_PUBLISHED,
     sizes={
-        "quick": Size(4, control=12, placebo=8, turns={"clinometer2026": Turns(8, 4)}),
-        "quick, embedded": Size(4, control=24, placebo=12, turns={"clinometer2026": Turns(8, 2)}),
-        "standard": Size(8, control=16, placebo=16, turns={"clinometer2026": Turns(8, 8)}),
-        "paper": Size(50),
+        "quick": Size(4, control=12, placebo=8, sentences=Turns(8, 2), studies=("clinometer2026",)),
+        "standard": Size(
+            8, control=16, placebo=16, sentences=Turns(12, 4), studies=("clinometer2026",)
+        ),
+        "paper": Size(50, sentences=Turns(24, 10)),
     },
     place=3,
 )

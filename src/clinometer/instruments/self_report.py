@@ -71,6 +71,9 @@ CONSISTENT = ("marginalized_tied", "default_counter", "tied")
 #: Versions of each draw of words.
 TURNS = 4
 
+#: Studies of which a quick audit asks two wordings.
+_STUDIES = ("bai2025", "clinometer2026")
+
 
 class Items(Wordings[str]):
     """What a study says of one form of self-report: its items and their scale."""
@@ -156,11 +159,11 @@ def self_report(form: Form) -> Instrument:
                 4,
                 control=8,
                 placebo=8,
-                wordings={"bai2025": tuple(form.english.default_variations[:2])},
-                studies=("bai2025",),
+                wordings=dict.fromkeys(_STUDIES, tuple(form.english.default_variations[:2])),
+                studies=("clinometer2026",),
             ),
             "quick, embedded": None,
-            "standard": Size(8, control=16, placebo=16, studies=("bai2025",)),
+            "standard": Size(8, control=16, placebo=16, studies=("clinometer2026",)),
         },
         prose=10,
         options=(),

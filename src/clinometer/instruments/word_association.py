@@ -158,13 +158,13 @@ def _cells(
         yield from product([key], study.dimensions_of(key), names)
 
 
-def _takes_control(study: Study, variations: Sequence[str], control: Study) -> bool:
-    """Whether a control has sets as large as are shown, and a variation is asked of any words."""
+def _control_variations(study: Study, variations: Sequence[str], control: Study) -> Sequence[str]:
+    """Return all, if a control has sets as large as are shown and one is asked of any words."""
     wordings = study.instruments.word_association
     sets = [side for words in control.stereotypes.values() for side in (words.tied, words.counter)]
     own_words = {name for name, variation in wordings.variations.items() if variation.own_words}
     enough = all(len(side) >= (wordings.words_per_set or 0) for side in sets)
-    return enough and not own_words.issuperset(variations)
+    return variations if enough and not own_words.issuperset(variations) else ()
 
 
 def _write_trial(
@@ -409,14 +409,26 @@ INSTRUMENT = Instrument(
     paired=MEASURE,
     control="control_insects",
     placebo="control_nonsense",
-    takes_control=_takes_control,
+    control_variations=_control_variations,
     published=_PUBLISHED,
     sizes={
         "quick": Size(
-            4, control=8, placebo=4, studies=("bai2025",), turns={"clinometer2026": Turns(8, 2)}
+            4,
+            control=8,
+            placebo=4,
+            turns={"clinometer2026": Turns(8, 2)},
+            sentences=Turns(8, 2),
+            studies=("clinometer2026",),
         ),
-        "standard": Size(10, control=10, placebo=10, turns={"clinometer2026": Turns(16, 4)}),
-        "paper": Size(50, turns={"clinometer2026": Turns(24, 10)}),
+        "standard": Size(
+            10,
+            control=10,
+            placebo=10,
+            turns={"clinometer2026": Turns(16, 4)},
+            sentences=Turns(12, 4),
+            studies=("clinometer2026", "mist2025"),
+        ),
+        "paper": Size(50, turns={"clinometer2026": Turns(24, 10)}, sentences=Turns(24, 10)),
     },
     iterations=10,
     options=("order", "word_list", "options"),

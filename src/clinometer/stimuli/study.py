@@ -210,9 +210,9 @@ class Study(Strict):
     def with_control(self, control: Study) -> Study:
         """Return the study with the stereotypes of a control study, for its own wordings.
 
-        They keep their words. What other stereotypes are asked stays as it is.
+        They keep their words and decisions. What other stereotypes are asked stays as it is.
         """
-        own_fields = {"variations": {}, "decisions": Decisions(), "taken_from": control.name}
+        own_fields = {"variations": {}, "taken_from": control.name}
         added = {
             key: stereotype.model_copy(update={**own_fields, "control": control.control_of(key)})
             for key, stereotype in control.stereotypes.items()

@@ -47,7 +47,15 @@ from clinometer.instruments.decision import (
     shuffler,
 )
 from clinometer.instruments.design import Design, Groups
-from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Version
+from clinometer.instruments.instrument import (
+    Instrument,
+    Key,
+    Recorded,
+    Scored,
+    Size,
+    Turns,
+    Version,
+)
 from clinometer.instruments.simulation import (
     PairedWords,
     PlantedLean,
@@ -237,7 +245,7 @@ INSTRUMENT = Instrument(
     analysed_with=yes_shares.RELATIVE,
     control="control_insects",  # of sentences alone, and so is the placebo
     placebo="control_nonsense",
-    sizes={"standard": Size(8, control=32, placebo=32)},
+    sizes={"standard": Size(8, control=32, placebo=32, sentences=Turns(12, 4))},
     options=(),
     place=4,
 )

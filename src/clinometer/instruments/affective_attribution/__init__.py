@@ -49,6 +49,7 @@ from clinometer.instruments.instrument import (
     Recorded,
     Scored,
     Size,
+    Turns,
     Version,
     Wording,
 )
@@ -325,12 +326,11 @@ INSTRUMENT = Instrument(
     sections=_sections,
     control="control_occasions",
     placebo="control_nonsense",
-    takes_control=lambda *_: True,
+    control_variations=lambda _, variations, __: variations,
     sizes={
-        "quick": Size(4, control=16, placebo=8, studies=()),
-        "quick, embedded": Size(4, control=16, placebo=8),
-        "standard": Size(8, control=32, placebo=32),
-        "paper": Size(50),
+        "quick": Size(4, control=16, placebo=8, sentences=Turns(8, 2), studies=()),
+        "standard": Size(8, control=32, placebo=32, sentences=Turns(12, 4)),
+        "paper": Size(50, sentences=Turns(24, 10)),
     },
     first_answer=150,  # descriptions of 60 to 200 tokens in the examples of Li et al. (2025)
     study="mist2025",
