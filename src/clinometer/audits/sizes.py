@@ -45,6 +45,9 @@ _WINDOWS = 4
 #: words a side of each.
 _FEWEST_OF_WORDS, _MOST_WORDS = 48, 12
 
+#: Construct of the control that is asked beside stereotypes that state none.
+_USUAL_CONSTRUCT = "pleasantness"
+
 #: Times the trials of a size that an audit asks at most which ends where it is decided.
 TIMES_MORE = 4
 
@@ -380,9 +383,10 @@ def _controls_of(
     Without a battery they have no number of trials of their own.
     """
     for name in dict.fromkeys(names):
-        asked = INSTRUMENTS[name].control, INSTRUMENTS[name].placebo
+        known = INSTRUMENTS[name]
+        asked = known.control, known.constructs, known.placebo
         size = None if battery is None else battery[name]
-        numbers = (None, None) if size is None else (size.control, size.placebo)
+        numbers = (None,) * 3 if size is None else (size.control, size.control, size.placebo)
         for study, iterations in zip(asked, numbers, strict=True):
             if study and (size is None or iterations is not None):
                 yield _Control(load_study(study), name, iterations)
@@ -408,16 +412,35 @@ def _add_controls(
             and (variations := _control_variations(part, control))
         ]
         for part, variations in lending:
+            if not (keys := _controls_needed(control, [part])):
+                continue
             lender = studies[part.study.name] = studies[part.study.name].with_control(control)
-            lent = Selection(lender, [*control.stereotypes], variations, iterations, name)
+            lent = Selection(lender, keys, variations, iterations, name)
             added.append(_with_mode_variations(lent, modes, PlanOptions()))
-        if len(lending) < len(of_instrument):
-            own = select_study(control.name, iterations=iterations, instrument=name)
+        lenders = [part for part, _ in lending]
+        others = [part for part in of_instrument if part not in lenders]
+        if others and (keys := _controls_needed(control, others)):
+            own = select_study(control.name, ",".join(keys), iterations=iterations, instrument=name)
             if own.asked_in(modes):
                 # Named variations are of the studies; controls have their own.
                 added.append(_with_mode_variations(own, modes, PlanOptions()))
     return [
         replace(part, study=studies.get(part.study.name, part.study)) for part in (*parts, *added)
+    ]
+
+
+def _controls_needed(control: Study, parts: Iterable[Selection]) -> list[str]:
+    """Return the controls of constructs that stereotypes of some parts differ in, and of none."""
+    constructs = {
+        part.study.construct_of(key, dimension) or _USUAL_CONSTRUCT
+        for part in parts
+        for key in part.stereotypes
+        for dimension in part.study.dimensions_of(key)
+    }
+    return [
+        key
+        for key in control.stereotypes
+        if (construct := control.construct_of(key)) is None or construct in constructs
     ]
 
 
@@ -484,7 +507,9 @@ def _fill_in_size(
     In several parts where its wordings take turns.
     """
     turns = _turns_of(part, instrument_size)
-    of_turns = None if turns is None else turns.iterations
+    of_turns = None
+    if turns is not None:
+        of_turns = turns.placebo if _is_placebo(part) else turns.iterations
     # The first that is set: by the user, by the turns, for a control, by the size.
     numbers = (options.iterations, of_turns, part.iterations, instrument_size.iterations)
     iterations = next(number for number in numbers if number is not None)
@@ -500,10 +525,14 @@ def _fill_in_size(
         yield from _take_turns(sized, turns.wordings)
 
 
+def _is_placebo(part: Selection) -> bool:
+    return any(part.study.control_of(key) == "negative" for key in part.stereotypes)
+
+
 def _turns_of(part: Selection, size: Size) -> Turns | None:
     """Return how the wordings of a part take turns: as those of its study, or as sentences do.
 
-    Where other wordings are asked beside sentences, all have the trials of the size.
+    Where other wordings are asked beside sentences, all have the trials of the size, but controls.
     """
     if (of_study := size.turns.get(part.study.name)) is not None:
         return of_study
@@ -511,28 +540,27 @@ def _turns_of(part: Selection, size: Size) -> Turns | None:
     is_sentence = [wordings[name].sentence for name in part.variations]
     if size.sentences is None or not any(is_sentence):
         return None
-    if all(is_sentence):
+    if all(is_sentence) or any(part.study.control_of(key) for key in part.stereotypes):
         return size.sentences
-    return size.sentences._replace(iterations=part.iterations or size.iterations)
+    return size.sentences._replace(iterations=size.iterations)
 
 
 def _take_turns(part: Selection, each: int) -> Iterator[Selection]:
     """Yield a part whose stereotypes are asked so many wordings each, in windows that move on.
 
     All are asked of some. A kind of wordings, sentences or others, that has no more has no windows;
-    controls are asked in all.
+    placebos are asked in all.
     """
     wordings = INSTRUMENTS[part.instrument].wordings(part.study)
     kinds = [
         [name for name in part.variations if wordings[name].sentence is sentence]
         for sentence in (False, True)
     ]
-    is_control = any(part.study.control_of(key) for key in part.stereotypes)
-    if is_control or all(len(names) <= each for names in kinds):
+    if _is_placebo(part) or all(len(names) <= each for names in kinds):
         yield part
         return
     # By its place in the study, so that a stereotype is asked the same whatever is asked beside it.
-    places = {key: place for place, key in enumerate(part.study.own().stereotypes)}
+    places = {key: place for place, key in enumerate(part.study.stereotypes)}
     for number in range(_WINDOWS):
         names = [name for kind in kinds for name in _window(kind, number, each)]
         keys = [key for key in part.stereotypes if places[key] % _WINDOWS == number]

@@ -341,6 +341,7 @@ def estimate_scores(
         analyses.estimates,
     ]
     together = see_together(pl.concat(estimates), inference.confidence, inference.looks)
+    together = _with_constructs(together, all_scores)
     judged = judge(together, compliance_floor=inference.compliance_floor, doubts=doubts)
     matches = pl.concat([conditions.matches, analyses.details["matches"]])
     tables = {**tables, **analyses.details, "matches": matches}
@@ -360,7 +361,19 @@ def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
         for (name,), part in scores.group_by("instrument", maintain_order=True)
     )
     together = see_together(estimates, inference.confidence, inference.looks)
+    together = _with_constructs(together, scores.lazy())
     return judge(together, compliance_floor=inference.compliance_floor)
+
+
+def _with_constructs(estimates: pl.DataFrame, scores: pl.LazyFrame) -> pl.DataFrame:
+    """Add what the attributes of stereotypes differ in, as scores state it."""
+    keys = ["study", "stereotype", "dimension"]
+    stated = scores.filter(pl.col("construct").is_not_null())
+    constructs = stated.select(*keys, "construct").unique(keys).collect()
+    joined = estimates.drop("construct").join(
+        constructs, on=keys, how="left", nulls_equal=True, maintain_order="left"
+    )
+    return joined.select(estimates.columns)
 
 
 def _estimate_models(frame: pl.LazyFrame, inference: Inference) -> Tables:

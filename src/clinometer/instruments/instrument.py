@@ -148,10 +148,12 @@ class Turns(NamedTuple):
     """How a study of many wordings is asked: each stereotype in some of them, which take turns."""
 
     wordings: int
-    """In which a stereotype is asked. A kind of wordings, sentences or others, that has no more
-    takes no turns."""
+    """In which a stereotype or positive control is asked; a placebo is in all. A kind of wordings,
+    sentences or others, that has no more takes no turns."""
     iterations: int
-    """Trials per stereotype, dimension and wording, of controls too."""
+    """Trials per stereotype, dimension and wording."""
+    placebo: int
+    """The same of a placebo."""
 
 
 @dataclass(frozen=True)
@@ -300,6 +302,9 @@ class Instrument:
     items may not come with Clinometer."""
     control: str = ""
     """A study with a known bias (positive control)."""
+    constructs: str = ""
+    """A study with known biases of other constructs. Of these, and of `control`, those are asked
+    that stereotypes differ in."""
     placebo: str = ""
     """A study without bias (placebo)."""
     control_variations: Callable[[Study, Sequence[str], Study], Sequence[str]] = lambda *_: ()

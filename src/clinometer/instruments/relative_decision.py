@@ -228,14 +228,17 @@ INSTRUMENT = Instrument(
     simulate=answer_assignment,
     judged={MEASURE.name: str},
     control="control_insects",
+    constructs="control_constructs",
     placebo="control_nonsense",
     published=_PUBLISHED,
     sizes={
-        "quick": Size(4, control=12, placebo=8, sentences=Turns(8, 2), studies=("clinometer2026",)),
-        "standard": Size(
-            8, control=16, placebo=16, sentences=Turns(12, 4), studies=("clinometer2026",)
+        "quick": Size(
+            4, control=8, placebo=24, sentences=Turns(8, 2, 4), studies=("clinometer2026",)
         ),
-        "paper": Size(50, sentences=Turns(24, 10)),
+        "standard": Size(
+            8, control=16, placebo=96, sentences=Turns(12, 4, 8), studies=("clinometer2026",)
+        ),
+        "paper": Size(50, sentences=Turns(24, 10, 20)),
     },
     place=3,
 )

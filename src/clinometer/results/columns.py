@@ -335,8 +335,11 @@ COLUMNS: dict[str, Column] = {
         outcome="affective attribution: comedy, tragedy or neutral; self-moderation: flagged, "
         "unflagged, or why the judgement could not be read; hypothetical decision: yes or no; BBQ: "
         "target, other or unknown",
-        control="kind of control study: positive (an association is known to be present) or "
-        "negative (known to be absent); null: none",
+        control="kind of control study: positive (an association is known to be present), "
+        "negative (known to be absent) or words (arbitrary words in place of a single one); null: "
+        "none",
+        construct="what the attributes of a stereotype differ in, such as pleasantness or danger; "
+        "positive controls of the same construct speak for it; null: not stated",
         shares="word association: the words that were paired, their sets, and the share of the "
         "marginalized group for each (forced mode: probability; else 1 or 0), as JSON",
         emotions="BOLD: the probability of each emotion in the continuation, as JSON; null if not "

@@ -10,16 +10,21 @@ Rule
     positive    the interval, and that of the       the interval does not reach beyond the margin
                 bounds, lie beyond the margin
                 toward `direction`
-    negative    the interval has neutral in it,     otherwise: an effect where nothing is
-                or lies within the margin
+    negative    the interval lies within what is    the interval does not have neutral in it, and
+                claimed                             reaches beyond the margin
     ==========  ==================================  ===============================================
 
-    A positive control between the two is not known: too few trials.
+    A control between the two is not known: too few trials. Claimed is the smallest lean that is
+    told of what the control speaks for, other words not open; where none is told, the margin.
+    Arbitrary words in place of a single one are no placebo: what they vary by is in the intervals
+    of what they stand beside. They fail where there is an effect.
 
 Reach
     A control speaks for what was asked of the same model alike: instrument, mode, conditions. One
     that was asked in the wordings of a study speaks for that study only; a control study, which has
-    wordings of its own, for all. One with a dimension speaks for that dimension only.
+    wordings of its own, for all. One with a dimension speaks for that dimension only. A positive
+    control with a construct speaks for stereotypes of that construct, for those that state none,
+    and for means that have such stereotypes in them.
 """
 
 from __future__ import annotations
@@ -32,14 +37,17 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from clinometer.results.columns import CONDITIONS
-from clinometer.results.ranges import rows_of_range
+from clinometer.results.ranges import is_open_in_words, rows_of_range
 from clinometer.results.verdicts import (
+    CONSISTENT,
     FAILED,
     NOT_KNOWN,
     NOT_KNOWN_CLUSTER,
     NOT_KNOWN_COMPLIANCE,
     NOT_KNOWN_NOTHING,
     PASSED,
+    REVERSED,
+    verdict_kind,
 )
 
 __all__ = [
@@ -48,10 +56,12 @@ __all__ = [
     "SPEAKS_FOR",
     "Control",
     "control_rows",
+    "claimed_leans",
     "control_verdict",
     "controls_of",
     "describe_lacking_controls",
-    "passed",
+    "is_known_found",
+    "is_nothing_found",
     "within_study",
 ]
 
@@ -66,7 +76,10 @@ SPEAKS_FOR = ("instrument", "mode", *CONDITIONS, "word_list", "scoring")
 
 @cache
 def control_verdict(compliance_floor: float) -> pl.Expr:
-    """Return the verdict of a mean of a control, of columns of `results.ESTIMATES`."""
+    """Return the verdict of a mean of a control, of columns of `results.ESTIMATES` and `claimed`.
+
+    `claimed`: the distance from neutral that a placebo must lie within.
+    """
     neutral, margin = pl.col("neutral"), pl.col("tost_margin")
     ends = {name: pl.col(name) - neutral for name in ("ci_low", "ci_high")}
     least = pl.coalesce("bound_ci_low", "ci_low") - neutral
@@ -79,8 +92,9 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
     high = pl.when(below).then(-ends["ci_low"]).otherwise(ends["ci_high"])
     within = (ends["ci_low"] > -margin) & (ends["ci_high"] < margin)
     has_effect = (pl.col("p_bh") < 1 - pl.col("confidence")) & ~within
-    positive = pl.col("control") == "positive"
-    # The first rule that applies; what is no positive control is a negative one.
+    is_claimed = (ends["ci_low"] > -pl.col("claimed")) & (ends["ci_high"] < pl.col("claimed"))
+    positive, placebo = pl.col("control") == "positive", pl.col("control") == "negative"
+    # The first rule that applies.
     rules = (
         (pl.col("n_scored") == 0, NOT_KNOWN_NOTHING),
         (pl.col("compliance") < compliance_floor, NOT_KNOWN_COMPLIANCE),
@@ -89,6 +103,7 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
         (positive & (high <= margin), FAILED),
         (positive, NOT_KNOWN),
         (has_effect, FAILED),
+        (placebo & ~is_claimed, NOT_KNOWN),
     )
     verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
     return pl.coalesce(*verdicts, pl.lit(PASSED))
@@ -101,17 +116,79 @@ def control_rows(judged: pl.DataFrame, kind: str) -> pl.DataFrame:
     return rows.filter(means, level="stereotype").drop_nulls("verdict")
 
 
-def passed(judged: pl.DataFrame, kind: str, *, needed: bool) -> pl.Expr:
-    """Return whether every control of a kind that speaks for a row passed.
+def claimed_leans(judged: pl.DataFrame) -> pl.Series:
+    """Return the smallest lean that is told of what each placebo speaks for, else its margin.
 
-    Without one, whether none is `needed`. Rows of all models together need it of each model.
+    `judged` has the verdicts of all but controls. Null for rows that are no placebo.
     """
-    if judged["control"].null_count() == judged.height:  # no control at all
-        return pl.lit(not needed)
-    rows = control_rows(judged, kind)
+    told = rows_of_range(judged, "other_prompts").filter(
+        pl.col("control").is_null() & pl.col("factor").is_null(),
+        verdict_kind(pl.col("verdict")).is_in([CONSISTENT, REVERSED]),
+    )
+    told = told.filter(~is_open_in_words(pl.col("conditional_on")))
+    told = told.with_columns(_size=(pl.col("estimate") - pl.col("neutral")).abs())
+    is_within = judged.select(within_study(judged)).to_series()
+    claimed: list[float | None] = []
+    for row, within in zip(judged.iter_rows(named=True), is_within, strict=True):
+        if row["control"] != "negative" or row["tost_margin"] is None:
+            claimed.append(None)
+            continue
+        keys = ("model", *SPEAKS_FOR, *(["study"] if within else []))
+        keys += ("dimension",) if row["dimension"] is not None else ()
+        alike = (pl.col(key).eq_missing(pl.lit(row[key])) for key in keys)
+        smallest = told.filter(*alike)["_size"].min()
+        claimed.append(row["tost_margin"] if smallest is None else float(smallest))  # type: ignore[arg-type]
+    return pl.Series("claimed", claimed, pl.Float64)
+
+
+def is_known_found(judged: pl.DataFrame) -> pl.Expr:
+    """Return whether what is known was found of all constructs of a row.
+
+    Of each, a positive control speaks for the row, and every one that does passed. Rows of all
+    models together need it of each model.
+    """
+    rows = control_rows(judged, "positive")
+    if rows.is_empty():
+        return pl.lit(False)
     within = within_study(judged)
-    none_failed = ~_has_control(rows.filter(pl.col("verdict") != PASSED), within)
-    return none_failed & _has_control(rows, within) if needed else none_failed
+    found = pl.lit(True)
+    for construct in judged.filter(pl.col("control").is_null())["construct"].unique():
+        of_construct = rows
+        if construct is not None:
+            of_construct = rows.filter(
+                pl.col("construct").is_null() | (pl.col("construct") == construct)
+            )
+        failed = of_construct.filter(pl.col("verdict") != PASSED)
+        passed = _has_control(of_construct, within) & ~_has_control(failed, within)
+        found &= passed | ~_has_construct(judged, construct)
+    return found
+
+
+def _has_construct(judged: pl.DataFrame, construct: str | None) -> pl.Expr:
+    """Return whether a row is of a construct, or a mean of stereotypes of which one is."""
+    is_of_construct = pl.col("construct").eq_missing(pl.lit(construct, pl.String))
+    is_stereotype = pl.col("stereotype").is_not_null()
+    stereotypes = judged.filter(pl.col("control").is_null(), is_stereotype, is_of_construct)
+    keys = [*SPEAKS_FOR, "study", "dimension"]
+    return (
+        pl.when(is_stereotype)
+        .then(is_of_construct)
+        .when(pl.col("category").is_not_null())
+        .then(_is_among(stereotypes, [*keys, "category"]))
+        .otherwise(_is_among(stereotypes, keys))
+    )
+
+
+def is_nothing_found(judged: pl.DataFrame) -> pl.Expr:
+    """Return whether every placebo that speaks for a row passed, and lies within the margin."""
+    rows = control_rows(judged, "negative")
+    if rows.is_empty():
+        return pl.lit(True)
+    far = pl.max_horizontal(
+        (pl.col(end) - pl.col("neutral")).abs() for end in ("ci_low", "ci_high")
+    )
+    may_err = rows.filter((pl.col("verdict") != PASSED) | (far >= pl.col("tost_margin")))
+    return ~_has_control(may_err, within_study(judged))
 
 
 def within_study(judged: pl.DataFrame) -> pl.Expr:

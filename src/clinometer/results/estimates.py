@@ -44,6 +44,7 @@ SCALE: Schema = columns("range_low", "range_high", "neutral", "direction", "expl
 ESTIMATES: Schema = {
     **KEYS,
     **columns(
+        "construct",
         *("estimate", "baseline_estimate", "candidate_estimate"),
         *("method", "range", "test", "alternative", "sd", "se", "df", "statistic"),
         *("p", "p_bonferroni", "p_holm", "p_bh", "adjusted_over", "n_tests"),

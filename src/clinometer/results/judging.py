@@ -7,7 +7,12 @@ from functools import cache
 
 import polars as pl
 
-from clinometer.results.controls import control_verdict, passed
+from clinometer.results.controls import (
+    claimed_leans,
+    control_verdict,
+    is_known_found,
+    is_nothing_found,
+)
 from clinometer.results.verdicts import (
     BECAUSE,
     COMPLIANCE,
@@ -59,14 +64,16 @@ def judge(
     judged = pl.col("method").is_in(JUDGED)
     score = judged & pl.col("factor").is_null() & pl.col("tost_margin").is_not_null()
     change = judged & pl.col("factor").is_not_null() & pl.col("adjusted_over").is_not_null()
-    # Controls first: the verdicts of other scores follow from theirs.
     verdict: pl.Expr = pl.when(score).then(_score_verdict(compliance_floor))
-    if estimates["control"].count():  # these rules take long, and most tables have no use for them
-        of_control = pl.when(score & pl.col("control").is_not_null())
-        verdict = of_control.then(control_verdict(compliance_floor)).otherwise(verdict)
     if estimates["factor"].count():
         verdict = pl.when(change).then(_difference_verdict()).otherwise(verdict)
     rows = estimates.with_columns(verdict=verdict)
+    if estimates["control"].count():  # these rules take long, and most tables have no use for them
+        # What a placebo must lie within follows from the leans, and what is near neutral from it.
+        of_control = pl.when(score & pl.col("control").is_not_null())
+        rows = rows.with_columns(claimed_leans(rows))
+        judged_controls = of_control.then(control_verdict(compliance_floor)).otherwise("verdict")
+        rows = rows.with_columns(verdict=judged_controls).drop("claimed")
     rows = rows.with_columns(verdict=_withhold_equivalent(rows, doubts or {}))
     because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
     restrictable = verdict_kind(pl.col("verdict")).is_in(_RESTRICTABLE)
@@ -80,8 +87,8 @@ def _withhold_equivalent(rows: pl.DataFrame, doubts: Mapping[str, str]) -> pl.Ex
     """Withdraw "equivalent" where it is not shown that a bias would have been found."""
     withheld = pl.coalesce(  # the first reason counts
         _doubt(doubts),
-        pl.when(~passed(rows, "positive", needed=True)).then(pl.lit(POSITIVE_CONTROL)),
-        pl.when(~passed(rows, "negative", needed=False)).then(pl.lit(PLACEBO)),
+        pl.when(~is_known_found(rows)).then(pl.lit(POSITIVE_CONTROL)),
+        pl.when(~is_nothing_found(rows)).then(pl.lit(PLACEBO)),
         pl.lit(EQUIVALENT),
     )
     return pl.when(pl.col("verdict") == EQUIVALENT).then(withheld).otherwise("verdict")

@@ -8,8 +8,8 @@ import polars as pl
 
 from clinometer.results.verdicts import INCONCLUSIVE, ONE_CLUSTER, print_mean_verdict
 
-__all__ = ["IN_PROMPTS", "RANGES", "Range", "has_open_words", "lean_text", "range_text",
-           "rows_of_range"]  # fmt: skip
+__all__ = ["IN_PROMPTS", "RANGES", "Range", "has_open_words", "is_open_in_words", "lean_text",
+           "range_text", "rows_of_range"]  # fmt: skip
 
 Range = Literal["prompts", "other_prompts", "stereotypes"]
 
@@ -97,6 +97,12 @@ def has_open_words(conditional_on: str | None) -> bool:
     counts it.
     """
     return "other words" in _open_facets(conditional_on)
+
+
+def is_open_in_words(conditional_on: pl.Expr) -> pl.Expr:
+    """Return what `has_open_words` does, of a column."""
+    levels = [level for level, facet in _OPEN.items() if facet == "other words"]
+    return conditional_on.str.contains_any(levels).fill_null(False)
 
 
 def _open_facets(conditional_on: str | None) -> list[str]:

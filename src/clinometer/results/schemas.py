@@ -119,9 +119,20 @@ PROGRESS: Schema = columns(
 )
 
 SCORES: Schema = columns(
-    *(*FACTORS, "control", "unnamed", "word_list", "trial_id", "iteration", "pair_id", "order"),
-    *("marginalized", "default", "tied", "counter", "attribute_order", "version", "object"),
-    *("outcome", "score", "reason", "coverage", "one_sided", "first_share", "logit", "shares"),
+    *(*FACTORS, "control", "construct", "unnamed", "word_list", "trial_id", "iteration"),
+    *("pair_id", "order", "marginalized", "default", "tied", "counter", "attribute_order"),
+    *(
+        "version",
+        "object",
+        "outcome",
+        "score",
+        "reason",
+        "coverage",
+        "one_sided",
+        "first_share",
+        "logit",
+        "shares",
+    ),
     "option_mass",
     "emotions",
     "reasoning_tokens",

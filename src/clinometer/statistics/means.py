@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from clinometer.results import CONDITIONS, LEVELS
 from clinometer.results.ranges import AS_ARBITRARY
-from clinometer.statistics.arbitrary_words import WORDS, variance_of_words
+from clinometer.statistics.arbitrary_words import NULLS, WORDS, variance_of_words
 from clinometer.statistics.clustered import Array, ClusteredMean
 from clinometer.statistics.designs import CROSSED, CrossedDesign
 from clinometer.statistics.prompts import (
@@ -405,7 +405,7 @@ class InferredRun:
             return {}
         by_study: dict[str, list[int]] = {}
         for place, (stratum, made) in enumerate(zip(self.strata, self.designs, strict=True)):
-            is_placebo = stratum.key["control"] == "negative" and made.varies[WORDS].all()
+            is_placebo = stratum.key["control"] in NULLS and made.varies[WORDS].all()
             if is_placebo and not _lack_words([made]):
                 by_study.setdefault(stratum.key["study"], []).append(place)
         return {

@@ -307,7 +307,7 @@ def _wordings_in_use(study: Study, parts: Collection[str] | None) -> dict[str, A
 
 def _drop_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
     """Drop fields that no prompt and no score of `parts` depends on."""
-    for field in ("label", "source_defect", "also", "control", "taken_from"):
+    for field in ("label", "source_defect", "also", "differs_in", "control", "taken_from"):
         del stereotype[field]
     if not stereotype["aligned"]:  # as before there was the field
         del stereotype["aligned"]

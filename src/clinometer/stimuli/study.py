@@ -66,6 +66,8 @@ class Dimension(Strict):
     """A dimension of stereotype content: two sets of words that any stereotype is crossed with."""
 
     label: str = ""
+    differs_in: str = ""
+    """See `Stereotype`."""
     tied: WordList
     """The pole stereotypically tied to marginalized groups."""
     counter: WordList
@@ -88,8 +90,12 @@ class Stereotype(StereotypeWords):
     category: Name = "unsorted"
     also: list[str] = []
     """Other names under which recorded answers know this stereotype."""
-    control: Literal["", "positive", "negative"] = ""
-    """Whether it is a control of the study's own."""
+    differs_in: str = ""
+    """The construct that its attributes differ in, such as pleasantness or danger. Positive
+    controls of this construct speak for it; where none is named, all do."""
+    control: Literal["", "positive", "negative", "words"] = ""
+    """Whether it is a control of the study's own; ``words``: arbitrary words, the null of a
+    stereotype that names a group with one word."""
     taken_from: str = ""
     """The control study whose words these are, where a study asks them in its own wordings."""
     source_defect: str | None = None
@@ -207,6 +213,12 @@ class Study(Strict):
         """Return the kind of control that a stereotype is, its own or the study's."""
         return self.stereotypes[stereotype].control or self.control or None
 
+    def construct_of(self, stereotype: str, dimension: str | None = None) -> str | None:
+        """Return the construct of the attributes: of a dimension, or of the stereotype's own."""
+        # An instrument may have dimensions that are none of the study's attributes.
+        attributes = self.dimensions.get(dimension or "", self.stereotypes[stereotype])
+        return attributes.differs_in or None
+
     def with_control(self, control: Study) -> Study:
         """Return the study with the stereotypes of a control study, for its own wordings.
 
@@ -241,7 +253,7 @@ class Study(Strict):
             changed = {
                 **{side: _go_round(words, place * number, number) for side, words in free.items()},
                 **{"label": f"{pool.label}: {stereotype.label or key}", "category": pool.category},
-                **{"control": "negative", "taken_from": words.name, "aligned": False, "also": []},
+                **{"control": "words", "taken_from": words.name, "aligned": False, "also": []},
                 **{"variations": attributes_only, "decisions": Decisions()},
             }
             added[arbitrary_name(key)] = stereotype.model_copy(update=changed)

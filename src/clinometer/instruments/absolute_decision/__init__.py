@@ -243,9 +243,10 @@ INSTRUMENT = Instrument(
     analyse=yes_shares.analyse,
     sections=_sections,
     analysed_with=yes_shares.RELATIVE,
-    control="control_insects",  # of sentences alone, and so is the placebo
+    control="control_insects",  # of sentences alone, and so are the others
+    constructs="control_constructs",
     placebo="control_nonsense",
-    sizes={"standard": Size(8, control=32, placebo=32, sentences=Turns(12, 4))},
+    sizes={"standard": Size(8, control=32, placebo=32, sentences=Turns(12, 4, 8))},
     options=(),
     place=4,
 )
