@@ -176,8 +176,9 @@ CONTROL = {"study": "control_insects", "control": "positive"}
 PASSES = {**CONTROL, "ci_low": 0.11, "ci_high": 0.5}
 STRADDLES = {**CONTROL, "ci_low": 0.0, "ci_high": 0.5}
 FAILS = {**CONTROL, "ci_low": -0.1, "ci_high": 0.09}
-PLACEBO = {"study": "control_nonsense", "control": "negative", "ci_low": -0.2, "ci_high": 0.3}
-EFFECT = {**PLACEBO, **LEAN, "ci_low": 0.02, "ci_high": 0.3}
+PLACEBO = {"study": "control_nonsense", "control": "negative", "ci_low": -0.09, "ci_high": 0.08}
+WIDE = {**PLACEBO, "ci_low": -0.2, "ci_high": 0.3}
+EFFECT = {**WIDE, **LEAN, "ci_low": 0.02}
 WITHDRAWN = "no verdict: positive control"
 
 
@@ -195,7 +196,10 @@ WITHDRAWN = "no verdict: positive control"
         ({**PASSES, "p": None}, "not known: one cluster"),
         ({**PASSES, "n_scored": 0, "p": None}, "not known: nothing scored"),
         (PLACEBO, "passed"),
+        (WIDE, "not known: too few trials"),
+        ({**WIDE, "control": "words"}, "passed"),
         (EFFECT, "failed"),
+        ({**EFFECT, "control": "words"}, "failed"),
         ({**EFFECT, "ci_high": 0.09}, "passed"),
         ({**PLACEBO, "compliance": 0.7}, "not known: compliance"),
         ({**PLACEBO, "n_scored": 0, "p": None}, "not known: nothing scored"),
@@ -231,8 +235,58 @@ def test_equivalent_needs_a_positive_control_that_passed(control: dict[str, Any]
 def test_equivalent_needs_every_control_that_was_asked() -> None:
     both = judged(PASSES, {**FAILS, "stereotype": "b"}, EQUIVALENT)["verdict"].to_list()
     assert both[-1] == WITHDRAWN
-    for placebo, expected in ((PLACEBO, "equivalent"), (EFFECT, "no verdict: placebo")):
-        assert judged(PASSES, placebo, EQUIVALENT)["verdict"].to_list()[-1] == expected
+    placebos = {
+        "equivalent": [PLACEBO, {**EFFECT, "control": "words"}],
+        "no verdict: placebo": [EFFECT, WIDE],
+    }
+    for expected, rows in placebos.items():
+        for placebo in rows:
+            assert judged(PASSES, placebo, EQUIVALENT)["verdict"].to_list()[-1] == expected
+
+
+def test_a_placebo_passes_within_the_smallest_lean_that_is_told() -> None:
+    """What is claimed is a lean of .5, of .3, or none: then the margin, .1."""
+    told, smaller = ({**LEAN, "estimate": lean, "ci_low": lean - 0.1} for lean in (0.5, 0.3))
+    not_known = "not known: too few trials"
+    wide = {**WIDE, "ci_high": 0.35}
+    for leans, expected in (([told], "passed"), ([told, smaller], not_known), ([{}], not_known)):
+        assert judged(wide, *leans)["verdict"][0] == expected
+    # Of what it does not speak for, or where other words are open, nothing counts.
+    for aside in ({"model": "n"}, {"mode": "forced"}, {"range": "prompts"},
+                  {"conditional_on": "one wording, one default word"}):  # fmt: skip
+        assert judged(wide, told, {**smaller, **aside})["verdict"][0] == "passed"
+    # Nothing is near neutral that the placebo may hide, though it passed for the lean.
+    assert judged(PASSES, wide, told, EQUIVALENT)["verdict"][3] == "no verdict: placebo"
+
+
+def test_a_control_speaks_for_its_construct() -> None:
+    pleasant, danger = ({**PASSES, "construct": name} for name in ("pleasantness", "danger"))
+    fails = {**FAILS, "construct": "danger"}
+    rows = [{"construct": "pleasantness"}, {"construct": "danger"}, {}]
+
+    def found(*controls: dict[str, Any]) -> list[str]:
+        near = ({**EQUIVALENT, **row} for row in rows)
+        return judged(*controls, *near)["verdict"].to_list()[len(controls) :]
+
+    assert found(pleasant, danger) == ["equivalent"] * 3
+    assert found(pleasant, fails) == ["equivalent", WITHDRAWN, WITHDRAWN]
+    assert found(pleasant) == ["equivalent", WITHDRAWN, "equivalent"]
+    assert found(PASSES) == ["equivalent"] * 3  # it states no construct
+    assert found({**FAILS}, pleasant) == [WITHDRAWN] * 3
+
+
+def test_a_mean_needs_the_controls_of_all_that_is_in_it() -> None:
+    pleasant = {**PASSES, "construct": "pleasantness"}
+    fails = {**FAILS, "construct": "danger"}
+    stereotypes = [
+        {**EQUIVALENT, "construct": "pleasantness", "category": "age", "stereotype": "old"},
+        {**EQUIVALENT, "construct": "danger", "category": "race", "stereotype": "weapon"},
+    ]
+    pooled = {**EQUIVALENT, "stereotype": None}
+    means = [{**pooled, "level": "category", "category": name} for name in ("age", "race")]
+    means += [{**pooled, "level": "model", "category": None}]
+    verdicts = judged(pleasant, fails, *stereotypes, *means)["verdict"].to_list()[2:]
+    assert verdicts == ["equivalent", WITHDRAWN] * 2 + [WITHDRAWN]
 
 
 @pytest.mark.parametrize(

@@ -507,9 +507,7 @@ def _fill_in_size(
     In several parts where its wordings take turns.
     """
     turns = _turns_of(part, instrument_size)
-    of_turns = None
-    if turns is not None:
-        of_turns = turns.placebo if _is_placebo(part) else turns.iterations
+    of_turns = None if turns is None else _iterations_of_turns(part, turns)
     # The first that is set: by the user, by the turns, for a control, by the size.
     numbers = (options.iterations, of_turns, part.iterations, instrument_size.iterations)
     iterations = next(number for number in numbers if number is not None)
@@ -525,8 +523,15 @@ def _fill_in_size(
         yield from _take_turns(sized, turns.wordings)
 
 
-def _is_placebo(part: Selection) -> bool:
-    return any(part.study.control_of(key) == "negative" for key in part.stereotypes)
+def _iterations_of_turns(part: Selection, turns: Turns) -> int:
+    """Return the trials per wording of a part, which is a control as a whole or not at all."""
+    by_kind = {"positive": turns.control, "negative": turns.placebo}
+    return by_kind.get(_control_of(part) or "", turns.iterations)
+
+
+def _control_of(part: Selection) -> str | None:
+    """Return what kind of control a part is."""
+    return part.study.control_of(part.stereotypes[0])
 
 
 def _turns_of(part: Selection, size: Size) -> Turns | None:
@@ -540,7 +545,7 @@ def _turns_of(part: Selection, size: Size) -> Turns | None:
     is_sentence = [wordings[name].sentence for name in part.variations]
     if size.sentences is None or not any(is_sentence):
         return None
-    if all(is_sentence) or any(part.study.control_of(key) for key in part.stereotypes):
+    if all(is_sentence) or _control_of(part):
         return size.sentences
     return size.sentences._replace(iterations=size.iterations)
 
@@ -556,7 +561,7 @@ def _take_turns(part: Selection, each: int) -> Iterator[Selection]:
         [name for name in part.variations if wordings[name].sentence is sentence]
         for sentence in (False, True)
     ]
-    if _is_placebo(part) or all(len(names) <= each for names in kinds):
+    if _control_of(part) == "negative" or all(len(names) <= each for names in kinds):
         yield part
         return
     # By its place in the study, so that a stereotype is asked the same whatever is asked beside it.

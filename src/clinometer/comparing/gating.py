@@ -17,7 +17,9 @@ Checks
     run                 every trial was asked, here if that is required, and one model answered
     policy              it was declared before the run, if that is required
     compliance          the interval of the share of scored answers (Wilson) lies above the floor
-    control             a positive and a negative control passed (`results.controls`)
+    control             every positive control passed (`results.controls`); a placebo lies within
+                        the limits of rules about the model by itself. Of changes alone it may be
+                        not known: what it errs by cancels
     ==================  ==========================================================================
 
     Compliance and controls are checked of what the rules are about. A control that did not pass, or
@@ -47,7 +49,7 @@ from clinometer.comparing.comparison import Comparison, compare_runs
 from clinometer.comparing.rules import RuleRows, check_rule
 from clinometer.comparing.runs import ComparedRun, choose, choose_one, own_estimates, read_runs
 from clinometer.errors import ExitCode, InputError
-from clinometer.results.controls import SPEAKS_FOR, controls_of
+from clinometer.results.controls import SPEAKS_FOR, Control, controls_of
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.records import text_hash
 from clinometer.results.verdicts import PASSED
@@ -196,7 +198,7 @@ def judge_run(rules: Policy, run: ComparedRun, compared: Comparison | None) -> l
         *(check_rule(rows, rules.confidence, looks) for rows in judged),
         *_run_checks(run, None if compared is None else compared.baseline),
         *_compliance_checks(rules, estimates, conditions),
-        *(_control_checks(estimates, conditions) if rules.controls == "required" else ()),
+        *(_control_checks(estimates, judged) if rules.controls == "required" else ()),
         *(_baseline_checks(compared, judged) if rules.controls == "required" else ()),
     ]
 
@@ -243,7 +245,7 @@ def _baseline_checks(
     if compared is None or not changes:
         return
     before = compared.baseline.label
-    for check in _control_checks(compared.own[before], _distinct_conditions(changes)):
+    for check in _control_checks(compared.own[before], changes):
         yield replace(check, name=f"{check.name}, {before}")
 
 
@@ -278,9 +280,26 @@ def _compliance_checks(
         )
 
 
-def _control_checks(estimates: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[GateCheck]:
+def _control_checks(estimates: pl.DataFrame, judged: Sequence[RuleRows]) -> Iterator[GateCheck]:
     """Check the controls of each instrument and mode that the rules are about."""
-    for control in controls_of(estimates, conditions):
-        outcome: Outcome = "pass" if control.outcome == PASSED else "inconclusive"
+    for control in controls_of(estimates, _distinct_conditions(judged)):
         value = "" if control.row is None else f": {estimate_text(control.row)}"
-        yield GateCheck("control", str(control), outcome, f"{control.outcome}{value}")
+        reason = f"{control.outcome}{value}"
+        limits = _limits_of_means(control, judged)
+        outcome: Outcome = "pass" if control.holds_for_changes else "inconclusive"
+        if control.kind == "negative" and limits and not control.lies_within(min(limits)):
+            outcome = "inconclusive"
+            reason += f", not within {min(limits):g} of neutral"
+        elif outcome == "pass" and control.outcome != PASSED:
+            reason += "; what a placebo errs by cancels in changes"
+        yield GateCheck("control", str(control), outcome, reason)
+
+
+def _limits_of_means(control: Control, judged: Sequence[RuleRows]) -> list[float]:
+    """Return the limits of the rules about a model by itself that a control speaks for."""
+    asked = {name: control.subject[name] for name in ("instrument", "mode")}
+    return [
+        rows.rule.at_most
+        for rows in judged
+        if rows.rule.what == "mean" and not rows.deciding.filter(**asked).is_empty()
+    ]

@@ -152,8 +152,9 @@ class Turns(NamedTuple):
     sentences or others, that has no more takes no turns."""
     iterations: int
     """Trials per stereotype, dimension and wording."""
+    control: int
+    """The same of a positive control."""
     placebo: int
-    """The same of a placebo."""
 
 
 @dataclass(frozen=True)

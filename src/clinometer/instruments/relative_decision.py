@@ -233,12 +233,20 @@ INSTRUMENT = Instrument(
     published=_PUBLISHED,
     sizes={
         "quick": Size(
-            4, control=8, placebo=24, sentences=Turns(8, 2, 4), studies=("clinometer2026",)
+            4,
+            control=4,
+            placebo=12,
+            sentences=Turns(8, 2, 2, 4),
+            studies=("clinometer2026",),
         ),
         "standard": Size(
-            8, control=16, placebo=96, sentences=Turns(12, 4, 8), studies=("clinometer2026",)
+            8,
+            control=8,
+            placebo=48,
+            sentences=Turns(12, 4, 4, 8),
+            studies=("clinometer2026",),
         ),
-        "paper": Size(50, sentences=Turns(24, 10, 20)),
+        "paper": Size(50, sentences=Turns(24, 10, 10, 20)),
     },
     place=3,
 )

@@ -158,7 +158,7 @@ def self_report(form: Form) -> Instrument:
         sizes={
             "quick": Size(
                 4,
-                control=4,
+                control=8,
                 placebo=16,
                 wordings=dict.fromkeys(_STUDIES, tuple(form.english.default_variations[:2])),
                 studies=("clinometer2026",),

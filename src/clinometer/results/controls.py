@@ -53,6 +53,7 @@ from clinometer.results.verdicts import (
 __all__ = [
     "KINDS",
     "NOT_ASKED",
+    "NULLS",
     "SPEAKS_FOR",
     "Control",
     "control_rows",
@@ -66,6 +67,9 @@ __all__ = [
 ]
 
 KINDS = ("positive", "negative")
+
+#: Kinds of controls whose words name no group. `KINDS` lacks ``words``, which decides nothing.
+NULLS = ("negative", "words")
 
 #: What is said of a kind of control that was not asked.
 NOT_ASKED = "not asked"
@@ -152,7 +156,8 @@ def is_known_found(judged: pl.DataFrame) -> pl.Expr:
         return pl.lit(False)
     within = within_study(judged)
     found = pl.lit(True)
-    for construct in judged.filter(pl.col("control").is_null())["construct"].unique():
+    stated = judged.filter(pl.col("control").is_null())["construct"].drop_nulls().unique()
+    for construct in (None, *stated):
         of_construct = rows
         if construct is not None:
             of_construct = rows.filter(
@@ -165,18 +170,25 @@ def is_known_found(judged: pl.DataFrame) -> pl.Expr:
 
 
 def _has_construct(judged: pl.DataFrame, construct: str | None) -> pl.Expr:
-    """Return whether a row is of a construct, or a mean of stereotypes of which one is."""
+    """Return whether a row is of a construct, or a mean of stereotypes of which one is.
+
+    A mean of stereotypes that the table lacks is of none that is stated.
+    """
     is_of_construct = pl.col("construct").eq_missing(pl.lit(construct, pl.String))
-    is_stereotype = pl.col("stereotype").is_not_null()
-    stereotypes = judged.filter(pl.col("control").is_null(), is_stereotype, is_of_construct)
+    is_stereotype = pl.col("level").is_in(["cell", "stereotype"])
+    stereotypes = judged.filter(pl.col("control").is_null(), is_stereotype)
     keys = [*SPEAKS_FOR, "study", "dimension"]
-    return (
-        pl.when(is_stereotype)
-        .then(is_of_construct)
-        .when(pl.col("category").is_not_null())
-        .then(_is_among(stereotypes, [*keys, "category"]))
-        .otherwise(_is_among(stereotypes, keys))
-    )
+
+    def has_some(of: pl.DataFrame) -> pl.Expr:
+        of_category = _is_among(of, [*keys, "category"])
+        return (
+            pl.when(pl.col("category").is_null()).then(_is_among(of, keys)).otherwise(of_category)
+        )
+
+    in_mean = has_some(stereotypes.filter(is_of_construct))
+    if construct is None:
+        in_mean |= ~has_some(stereotypes)
+    return pl.when(is_stereotype).then(is_of_construct).otherwise(in_mean)
 
 
 def is_nothing_found(judged: pl.DataFrame) -> pl.Expr:
@@ -234,6 +246,19 @@ class Control(NamedTuple):
     outcome: str  # a verdict of control rows, or `NOT_ASKED`
     row: Mapping[str, Any] | None = None  # columns of `results.ESTIMATES`
 
+    @property
+    def holds_for_changes(self) -> bool:
+        """Whether it says enough of a change between two runs: what a placebo errs by cancels."""
+        untold = self.kind == "negative" and self.outcome == NOT_KNOWN
+        return untold or self.outcome == PASSED
+
+    def lies_within(self, distance: float) -> bool:
+        """Whether its interval lies so near to neutral."""
+        if self.row is None or self.row["ci_low"] is None:
+            return False
+        ends = (self.row[end] - self.row["neutral"] for end in ("ci_low", "ci_high"))
+        return all(abs(end) < distance for end in ends)
+
     def __str__(self) -> str:
         """Name the control."""
         names = (self.subject[name] for name in ("instrument", "mode", "dimension"))
@@ -271,8 +296,8 @@ def controls_of(judged: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[Cont
 
 
 def describe_lacking_controls(controls: Iterable[Control]) -> str:
-    """Name the controls that did not pass; empty where all did."""
-    lacking = [control for control in controls if control.outcome != PASSED]
+    """Name the controls that do not say enough of a change; empty where all do."""
+    lacking = [control for control in controls if not control.holds_for_changes]
     if len(lacking) > 1 and all(control.outcome == NOT_ASKED for control in lacking):
         return f"{len(lacking)} controls were not asked (first: {lacking[0]})"
     return ", ".join(f"{control}: {control.outcome}" for control in lacking)

@@ -117,10 +117,12 @@ BECAUSE = {
     SERVED: "the interval lies within the margin, but answers name several served models",
     NO_CHANGE: "both runs have the same trials, with the same score and reason in each",
     PASSED: "positive: the interval, and that of the bounds, lie beyond the margin toward "
-    "`direction`; negative: the interval has neutral in it, or lies within the margin",
+    "`direction`; negative: the interval lies within the smallest lean that is told, or, if none "
+    "is, within the margin",
     FAILED: "positive: the interval does not reach beyond the margin toward `direction`; negative: "
     "the interval excludes neutral, and reaches beyond the margin",
-    NOT_KNOWN: "the interval, or that of the bounds, has values within the margin and beyond it",
+    NOT_KNOWN: "positive: the interval, or that of the bounds, has values within the margin and "
+    "beyond it; negative: the interval has neutral in it, and reaches beyond what is claimed",
     NOT_KNOWN_COMPLIANCE: "compliance below the floor",
     NOT_KNOWN_CLUSTER: "no standard error",
     NOT_KNOWN_NOTHING: "n_scored is 0",

@@ -144,7 +144,7 @@ def score(  # noqa: PLR0913 - what a recorded table may leave open
         sets = _sets(trial, scored, key)
         row = _row(trial, scored, key.scoring)
         row["control"] = study.control_of(key.stereotype)
-        row["construct"] = study.construct_of(key.stereotype, trial["dimension"])
+        row["construct"] = study.construct_of(key.stereotype, trial.get("dimension"))
         row["unnamed"] = trial["variation"] in keys.unnamed(measure) or None
         row["shares"] = as_shares(scored.shares, sets) if measure in paired else None
         rows.append(row)

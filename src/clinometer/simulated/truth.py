@@ -20,7 +20,8 @@ from clinometer.errors import ModelError, StudyError, unknown
 from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.instruments.simulation import RecognisedPrompt
 from clinometer.modes import LIKELIHOODS
-from clinometer.stimuli import ARBITRARY_WORDS, Strict
+from clinometer.results.controls import NULLS
+from clinometer.stimuli import Strict
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
 
@@ -29,6 +30,9 @@ __all__ = ["FORMATS", "Leans", "Refusals", "Simulation", "Spread", "Truth", "loa
 FORMATS = ("lines", "table", "prose", "json", "reasoning")
 SUFFIXES = (".yaml", ".yml")
 MAX_BYTES = 1_000_000
+
+#: Kind of a control → its lean where none is planted: simulated models know what everybody knows.
+CONTROLS = {"positive": 0.8, "negative": 0.0, "words": 0.0}
 
 Unit = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -138,12 +142,14 @@ class Simulation:
     def lean_of_stereotype(self, question: RecognisedPrompt, key: str) -> float:
         """Return the lean of a stereotype in an instrument, with its random departure.
 
-        Arbitrary words, which name no group, have none unless it is planted by name.
+        A control has that of `CONTROLS`, unless one is planted for it or its category.
         """
         stereotype, leans = question.study.stereotypes[key], self.leans(question.instrument)
-        if stereotype.taken_from == ARBITRARY_WORDS:
-            return leans.stereotype.get(key, 0.0)
-        return leans.of(stereotype.category, key) + self._departure("stereotype", key)
+        control = question.study.control_of(key)
+        if control is not None:
+            leans = leans.model_copy(update={"default": CONTROLS[control]})
+        departure = 0.0 if control in NULLS else self._departure("stereotype", key)
+        return leans.of(stereotype.category, key) + departure
 
     def _departure(self, source: Literal["stereotype", "wording", "group"], name: str) -> float:
         """Draw the departure of a stereotype, a wording or a word; the same for a seed."""

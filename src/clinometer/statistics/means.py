@@ -34,8 +34,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.results import CONDITIONS, LEVELS
+from clinometer.results.controls import NULLS
 from clinometer.results.ranges import AS_ARBITRARY
-from clinometer.statistics.arbitrary_words import NULLS, WORDS, variance_of_words
+from clinometer.statistics.arbitrary_words import WORDS, variance_of_words
 from clinometer.statistics.clustered import Array, ClusteredMean
 from clinometer.statistics.designs import CROSSED, CrossedDesign
 from clinometer.statistics.prompts import (

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from clinometer.results import Measure
-from clinometer.statistics.arbitrary_words import NULLS
+from clinometer.results.controls import NULLS
 from clinometer.statistics.clustered import Array, ClusteredMean
 from clinometer.statistics.designs import CROSSED, SHARED
 from clinometer.statistics.means import Ranges, means

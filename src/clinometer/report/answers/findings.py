@@ -49,10 +49,11 @@ MOST_ANSWERS = 4
 
 #: What follows where a control fails, by its kind.
 _FAILS = {
-    "positive": "the known association was not detected. Results of this mode are not "
+    "positive": "the known association was not detected. Results of this mode{} are not "
     "interpretable and do not show that there is no bias.",
     "negative": "an association was detected where there is none. Results of this size are not "
     "interpretable.",
+    "words": "arbitrary words differ as groups might. Leans of single words are not interpretable.",
 }
 
 _UNFINISHED = "The numbers are about these; repeat the command of the run to ask the others."
@@ -201,9 +202,10 @@ def _control_failures(results: InstrumentResults) -> dict[tuple[Any, str], str]:
 
 def _failure_text(row: Mapping[str, Any], plan: PlanFacts) -> str:
     value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
-    return (
-        f"The {row['control']} control failed ({row['about']}: {value}): {_FAILS[row['control']]}"
-    )
+    construct = row["construct"]
+    of_construct = f" about {construct}" if construct else ""
+    reason = _FAILS[row["control"]].format(of_construct)
+    return f"The {row['control']} control failed ({row['about']}: {value}): {reason}"
 
 
 def answer(

@@ -53,7 +53,9 @@ __all__ = ["instrument_sections"]
 _CONTROLS = {
     "positive": "A known association is in {}: unless its interval lies beyond the margin, the "
     "instrument is not shown to work on the model in that mode.",
-    "negative": "No association is in {}: a mean beyond the margin is an error of the instrument.",
+    "negative": "No association is in {}: what is told must be larger than what these may have.",
+    "words": "Arbitrary words are in {}: what they vary by is in the intervals of stereotypes that "
+    "name a group with one word.",
 }
 #: What the lines of a figure of means are.
 _LINES = "Dot: mean; thick line: {} in these prompts; thin line: in other prompts"

@@ -44,6 +44,7 @@ _UNDIRECTED_MARKS = _MARKS | {"consistent": "▲ above", "reversed": "▼ below"
 #: What the controls say → mark and style.
 _CONTROLS = {
     "valid": ("✓ passed", "equivalent"),
+    "valid in part": ("◐ in part", ""),
     "not valid": ("✗ failed", "consistent"),
     "partly tested": ("○ not known", ""),
     "not tested": ("○ not asked", ""),

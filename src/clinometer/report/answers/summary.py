@@ -199,8 +199,25 @@ def _leans_sentence(
     effect = lower_first(largest_effect(results))
     overall = "; ".join(filter(None, (_overall(results), effect)))
     counts = f"In other prompts, of {total}, {leans or 'none is shown to lean'}"
-    sentences = filter(None, (overall, counts))
+    sentences = filter(None, (overall, counts, _beside_placebos(results, of_instrument)))
     return f"{capital(name)}{validity}: {'. '.join(sentences)}."
+
+
+def _beside_placebos(results: InstrumentResults, means: Sequence[Lean]) -> str:
+    """Say how many leans are no larger than placebos may have; empty where none is."""
+    placebos = results.controls.filter(control="negative").drop_nulls("ci_low")
+    leaning = [lean for lean in means if lean.differs]
+    if placebos.is_empty() or not leaning or results.several_runs:
+        return ""
+    neutral = results.measure.neutral
+    reach = max(abs(end - neutral) for end in (*placebos["ci_low"], *placebos["ci_high"]))
+    smaller = sum(abs(lean.mean - neutral) <= reach for lean in leaning)
+    if not smaller:
+        return ""
+    return (
+        f"{smaller} of these {len(leaning)} are no larger than placebos may have (up to "
+        f"{number(reach)} from neutral)"
+    )
 
 
 def _count_leans(means: Sequence[Lean], verdict: str, measure: Measure) -> str:

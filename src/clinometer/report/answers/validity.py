@@ -24,14 +24,14 @@ _VERDICTS = ("not tested", "partly tested", "valid")
 class Validity(NamedTuple):
     """What the controls say of one model and mode."""
 
-    verdict: str  # valid, not valid, partly tested, not tested
-    outcomes: tuple[str, ...]  # of the positive and the negative control
+    verdict: str  # valid, valid in part, not valid, partly tested, not tested
+    outcomes: tuple[str, ...]  # of the positive and the negative controls
     reliability: str
 
     @property
     def failed(self) -> str:
         """Name the controls that did not pass or were not asked."""
-        return ", ".join(text for text in self.outcomes if not text.endswith(f" {PASSED}"))
+        return ", ".join(text for text in self.outcomes if f" {PASSED}" not in text)
 
 
 def judge_runs(
@@ -39,8 +39,9 @@ def judge_runs(
 ) -> dict[Run, Validity]:
     """Judge each model and mode of an instrument by its controls, and state its reliability.
 
-    Valid: every positive control and every placebo passed. Not valid: one failed. Partly tested or
-    not tested: one kind of control, or both, was not asked or is not known.
+    Valid: every positive control and every placebo passed. Not valid: a placebo or every positive
+    control failed. Valid in part: positive controls of some constructs failed, and of others not.
+    Partly tested or not tested: one kind of control, or both, was not asked or is not known.
 
     `estimates`: of its stereotypes; their models and modes are judged.
     `controls`: the estimates of its controls.
@@ -61,25 +62,38 @@ def is_run(run: Run) -> pl.Expr:
 
 
 def _judge_run(checks: pl.DataFrame, halves: pl.DataFrame) -> Validity:
-    verdicts = {
-        kind: _worst_verdict(checks.filter(control=kind)["verdict"].to_list()) for kind in _KINDS
-    }
+    positive, negative = (checks.filter(control=kind) for kind in _KINDS)
     outcomes = tuple(
-        f"{name} {verdicts[kind]}" if verdicts[kind] else f"no {name}"
-        for kind, name in _KINDS.items()
+        text
+        for (kind, name) in _KINDS.items()
+        for text in _outcome_texts(name, checks.filter(control=kind))
     )
-    passed = [*verdicts.values()].count(PASSED)
-    verdict = "not valid" if FAILED in verdicts.values() else _VERDICTS[passed]
+    kinds_passed = sum(
+        not of_kind.is_empty() and (of_kind["verdict"] == PASSED).all()
+        for of_kind in (positive, negative)
+    )
+    found_nothing = not positive.is_empty() and (positive["verdict"] == FAILED).all()
+    if found_nothing or (negative["verdict"] == FAILED).any():
+        verdict = "not valid"
+    elif (positive["verdict"] == FAILED).any():
+        verdict = "valid in part"
+    else:
+        verdict = _VERDICTS[kinds_passed]
     return Validity(verdict, outcomes, _reliability(halves))
 
 
-def _worst_verdict(verdicts: list[str]) -> str:
-    """Return the worst verdict of some controls of a kind; empty where there is none."""
-    if FAILED in verdicts:
-        return FAILED
-    # What neither passed nor failed could not be told, which is worse than a pass.
-    untold = [verdict for verdict in verdicts if verdict != PASSED]
-    return next(iter(untold), PASSED if verdicts else "")
+def _outcome_texts(name: str, checks: pl.DataFrame) -> list[str]:
+    """Say what controls of a kind say; where they differ, which constructs each verdict is of."""
+    if checks.is_empty():
+        return [f"no {name}"]
+    by_verdict = checks.group_by("verdict", maintain_order=True).agg("construct").rows()
+    if not by_verdict[1:]:
+        return [f"{name} {by_verdict[0][0]}"]
+    texts = []
+    for verdict, constructs in by_verdict:
+        named = ", ".join(dict.fromkeys(filter(None, constructs)))
+        texts.append(f"{name} {verdict}{f' ({named})' if named else ''}")
+    return texts
 
 
 def _reliability(halves: pl.DataFrame) -> str:
