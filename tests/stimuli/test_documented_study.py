@@ -78,9 +78,9 @@ def test_the_study_of_dimensions_in_the_guide() -> None:
 OWN = """name: mine
 instruments:
   word_association:
-    default_variations: [list]
+    default_variations: [capitals]
     variations:
-      list:
+      capitals:
         wording: "{group0} or {group1}? {attributes}"
         forced: "{attribute}: {group0} or {group1}?"
 stereotypes:
@@ -93,7 +93,7 @@ stereotypes:
       words: {others: {tied: [other], counter: [another]}}
       relative_decision:
         first: {wording: "{group0} {group1} {attribute0} {attribute1}"}
-        told: {wording: "{group0}, {group1}, {attribute0}, {attribute1}", words_of: others}
+        vote: {wording: "{group0}, {group1}, {attribute0}, {attribute1}", words_of: others}
 """
 
 
@@ -101,17 +101,17 @@ def test_names_of_ones_own_are_kept_beside_sentences_that_come_with_clinometer()
     """No study has to know the names of sentences that it did not write."""
     study = parse_study(OWN, "mine.yaml")
     sentences = study.instruments.word_association.sentences
-    assert "list" not in sentences and "hear" in sentences
-    assert "told" not in study.decision_sentences.relative_decision
+    assert "capitals" not in sentences and "talk" in sentences
+    assert "vote" not in study.decision_sentences.relative_decision
     asked = INSTRUMENTS["relative_decision"]
-    assert asked.key(study, "s", "told").words.tied == ["other"]
-    assert asked.trials(study, Design(iterations=1), variations="told")["tied"][0] == "other"
+    assert asked.key(study, "s", "vote").words.tied == ["other"]
+    assert asked.trials(study, Design(iterations=1), variations="vote")["tied"][0] == "other"
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("word_association:\n    sentences: {list: '{group} {attribute}'}", "name of a variation"),
+        ("word_association:\n    sentences: {capitals: '{group} {attribute}'}", "name of a variation"),
         ("affective_attribution:\n    sentences: {template1: '{group} {object} {outcome}'}",
          "name of a variation"),
     ],
@@ -125,8 +125,8 @@ def test_a_sentence_of_ones_own_under_a_name_in_use_is_refused(given: str, said:
 
 
 def test_a_sentence_of_a_decision_under_the_name_of_one_is_refused() -> None:
-    own = f"{OWN}decision_sentences: {{relative_decision: {{told: 'They say {{decision}}'}}}}\n"
-    with pytest.raises(StudyError, match="decision_sentences: told is the name of a decision"):
+    own = f"{OWN}decision_sentences: {{relative_decision: {{vote: 'They say {{decision}}'}}}}\n"
+    with pytest.raises(StudyError, match="decision_sentences: vote is the name of a decision"):
         parse_study(own, "mine.yaml")
 
 

@@ -234,7 +234,7 @@ def test_arbitrary_words_take_the_place_of_groups_and_nothing_else() -> None:
         bai, ("word_association",)
     )
     weapon, age = (beside.stereotypes[arbitrary_name(key)] for key in keys)
-    assert weapon.tied == bai.stereotypes["weapon"].tied and weapon.control == "negative"
+    assert weapon.tied == bai.stereotypes["weapon"].tied and weapon.control == "words"
     assert weapon.words("synonym").tied == bai.stereotypes["weapon"].words("synonym").tied
     assert weapon.words("synonym").marginalized == weapon.marginalized
     # "bottle" is an attribute of this stereotype.

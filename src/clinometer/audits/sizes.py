@@ -342,7 +342,7 @@ def _includes(
     )
     if not names_a_part and not _is_default(battery[name], study):
         return False
-    return name in options.instruments or _fits(loaded, name, modes)
+    return _fits(loaded, name, modes)
 
 
 def _has_named_parts(study: Study, name: str, options: PlanOptions) -> bool:

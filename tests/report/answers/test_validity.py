@@ -10,12 +10,17 @@ from clinometer.report.answers.validity import judge_runs
 from clinometer.results import ESTIMATES
 
 
-def asked(*controls, modes=("free",), halves=(0.9,)):
-    """An instrument with controls (mode, kind, verdict), and its reliability per mode."""
+def asked(*controls, modes=("free",), halves=(0.9,), constructs=()):
+    """An instrument with controls (mode, kind, verdict), and its reliability per mode.
+
+    `constructs`: of the controls.
+    """
     runs = pl.DataFrame({"model": "m", "control_mode": list(modes)})
     schema = {**ESTIMATES, "control_mode": pl.String}
     row = {"model": "m", "stereotype": "s", "estimate": 0.5}
     checks = [{**row, "control_mode": m, "control": k, "verdict": v} for m, k, v in controls]
+    for check, construct in zip(checks, constructs, strict=False):
+        check["construct"] = construct
     halves = [{**row, "control_mode": modes[0], "estimate": r, "measure": "split_half"}
               for r in halves]  # fmt: skip
     tables = [pl.DataFrame(rows, schema=schema) for rows in (checks, halves)]
@@ -23,6 +28,25 @@ def asked(*controls, modes=("free",), halves=(0.9,)):
 
 
 SHOWN, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "says"),
+    [
+        ({"danger": "passed", "gender": "passed"}, "partly tested (positive control passed"),
+        ({"danger": "failed", "gender": "failed"}, "not valid (positive control failed"),
+        ({"danger": "failed", "gender": "passed", "competence": "passed"},
+         "valid in part (positive control failed (danger), "
+         "positive control passed (gender, competence)"),
+        ({"danger": "not known: too few trials", "gender": "passed"},
+         "not tested (positive control not known: too few trials (danger), "
+         "positive control passed (gender)"),
+    ],
+)  # fmt: skip
+def test_controls_of_several_constructs(verdicts, says):
+    controls = [("free", "positive", verdict) for verdict in verdicts.values()]
+    line = validity(asked(*controls, constructs=[*verdicts]))
+    assert line.text.startswith(f"m, mode free: {says}, no placebo")
 
 
 @pytest.mark.parametrize(

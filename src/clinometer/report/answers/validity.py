@@ -83,17 +83,24 @@ def _judge_run(checks: pl.DataFrame, halves: pl.DataFrame) -> Validity:
 
 
 def _outcome_texts(name: str, checks: pl.DataFrame) -> list[str]:
-    """Say what controls of a kind say; where they differ, which constructs each verdict is of."""
+    """Say what controls of a kind say; where constructs differ, which each verdict is of."""
     if checks.is_empty():
         return [f"no {name}"]
-    by_verdict = checks.group_by("verdict", maintain_order=True).agg("construct").rows()
-    if not by_verdict[1:]:
-        return [f"{name} {by_verdict[0][0]}"]
-    texts = []
-    for verdict, constructs in by_verdict:
-        named = ", ".join(dict.fromkeys(filter(None, constructs)))
-        texts.append(f"{name} {verdict}{f' ({named})' if named else ''}")
-    return texts
+    verdicts: dict[str, list[str]] = {}
+    for (construct,), of_construct in checks.group_by("construct", maintain_order=True):
+        verdict = _worst_verdict(of_construct["verdict"].to_list())
+        verdicts.setdefault(verdict, []).append(str(construct or "others"))
+    if len(verdicts) == 1:
+        return [f"{name} {verdict}" for verdict in verdicts]
+    return [f"{name} {verdict} ({', '.join(of)})" for verdict, of in verdicts.items()]
+
+
+def _worst_verdict(verdicts: list[str]) -> str:
+    """Return the worst of some verdicts of controls."""
+    if FAILED in verdicts:
+        return FAILED
+    # What neither passed nor failed could not be told, which is worse than a pass.
+    return next((verdict for verdict in verdicts if verdict != PASSED), PASSED)
 
 
 def _reliability(halves: pl.DataFrame) -> str:
