@@ -25,7 +25,7 @@ setup: .venv/.ready
 	touch $@
 
 audit: setup
-	$(BIN)/clinometer audit clinometer/smollm2 --study clinometer2026 --controls
+	$(BIN)/clinometer audit clinometer/smollm2
 
 lint: setup
 	$(BIN)/ruff check .

@@ -535,18 +535,19 @@ def _control_of(part: Selection) -> str | None:
 
 
 def _turns_of(part: Selection, size: Size) -> Turns | None:
-    """Return how the wordings of a part take turns: as those of its study, or as sentences do.
+    """Return how the wordings of a part take turns: as sentences do, or as those of its study.
 
     Where other wordings are asked beside sentences, all have the trials of the size, but controls.
     """
-    if (of_study := size.turns.get(part.study.name)) is not None:
-        return of_study
     wordings = INSTRUMENTS[part.instrument].wordings(part.study)
     is_sentence = [wordings[name].sentence for name in part.variations]
+    of_study = size.turns.get(part.study.name)
     if size.sentences is None or not any(is_sentence):
-        return None
+        return of_study
     if all(is_sentence) or _control_of(part):
         return size.sentences
+    if of_study is not None:
+        return of_study
     return size.sentences._replace(iterations=size.iterations)
 
 

@@ -192,7 +192,7 @@ def _temperatures(
 #: What is asked, of which no option has a say in how a model is reached.
 _PLAN: list[Option] = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
-                 help="Study; may be repeated.  [default: bai2025; audit: bai2025 and mist2025]"),
+                 help="Study; may be repeated.  [default: bai2025; audit: set by --size]"),
     click.option("--instrument", "instruments", multiple=True, metavar="NAME",
                  help="Instrument; may be repeated; clinometer list names them.  "
                       "[default: word_association; audit: set by --size]"),

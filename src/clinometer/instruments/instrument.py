@@ -170,7 +170,7 @@ class Size:
     turns: Mapping[str, Turns] = field(default_factory=dict)
     """Study → how its wordings take turns, if they do."""
     sentences: Turns | None = None
-    """How sentences take turns, of any other study."""
+    """How sentences take turns, whatever the study."""
     studies: tuple[str, ...] | None = None
     """Studies asked where the user names no part of a study; None: that of the instrument, and
     those of others that have it."""

@@ -43,6 +43,7 @@ from clinometer.report.prose import (
 from clinometer.results import Measure
 from clinometer.results.logprobs import as_asked, in_words
 from clinometer.results.progress import elsewhere_sentences, ended_text
+from clinometer.results.ranges import AS_ARBITRARY
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
@@ -265,8 +266,7 @@ def _looks(plan: PlanFacts) -> str:
 
 def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
     """Say how far intervals reach, and how much could not be told."""
-    widths = []
-    withheld = []
+    widths, words, withheld = [], [], []
     for name, results in instruments.items():
         verdicts = pl.concat([frame["verdict"] for frame in results.levels.values()])
         if (verdicts == POSITIVE_CONTROL).any():
@@ -274,7 +274,10 @@ def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
         rows = results.by_stereotype.drop_nulls(["ci_low", "ci_high"])
         if rows.is_empty():
             continue
-        half = median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list())
+        half = _half_width(rows)
+        as_arbitrary = rows.filter(pl.col("conditional_on").str.contains(AS_ARBITRARY))
+        if 0 < as_arbitrary.height < rows.height:
+            words.append(f"±{number(_half_width(as_arbitrary))} ({name})")
         kinds = [verdict_kind(code) for code in results.by_stereotype["verdict"]]
         untold = kinds.count("inconclusive") + kinds.count("no verdict")
         widths.append(f"±{number(half)} ({name}; {untold} of {len(kinds)} unclear)")
@@ -284,12 +287,20 @@ def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
         f"In other prompts single stereotypes are known to about {', '.join(widths)}; smaller "
         "leans do not show. Of the leans that are told, at most 5% are expected to be wrong"
     )
+    if words:
+        beyond = ", ".join(words)
+        text += f". Leans of single words must exceed what arbitrary words vary by: {beyond}"
     if not withheld:
         return text
     return (
         f"{text}. No mean of {', '.join(withheld)} is said to have no lean, as the positive "
         "control does not lie beyond the margin"
     )
+
+
+def _half_width(rows: pl.DataFrame) -> float:
+    """Return the median of half the widths of intervals."""
+    return median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list())
 
 
 def _with_answer(lean: Lean, answers: AnswerResults) -> Lean:
