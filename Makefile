@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 TORCH := torch==2.13.0
 QUIETLY := install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: setup audit test lint dist docs bench clean
+.PHONY: setup audit test lint dist docs bench models clean
 
 setup: .venv/.ready
 
@@ -45,6 +45,10 @@ dist: setup
 docs: setup
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --doctree-dir site/.doctrees docs site/html
 	@echo site/html/index.html
+
+# A GGUF file as a folder for hf/FOLDER: make models SOURCE=file-or-address SHA256=hash FOLDER=models/name
+models: setup
+	$(BIN)/python -m benchmarks.weights "$(SOURCE)" "$(SHA256)" "$(FOLDER)"
 
 bench: setup
 	$(BIN)/python -m benchmarks

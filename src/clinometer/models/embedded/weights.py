@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EMBEDDED_LIBRARIES",
+    "convert_gguf",
     "expand_weights",
     "fastest_dtype",
     "find_weights",
@@ -98,6 +99,11 @@ def load_engine(weights: str, dtype: str = "auto", device: str = "auto") -> Engi
             name = f"sha256:{hash_file(Path(weights))}"
         use_cache_if_offline(source)
         tokenizer: Any = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        if tokenizer("").input_ids:
+            raise ModelError(
+                f"weights={weights!r}: not SmolLM2's, as these begin a text with a mark; put the "
+                "model into a folder and ask it as hf/FOLDER"
+            )
         model: Any = AutoModelForCausalLM.from_pretrained(
             source,
             dtype=getattr(torch, dtype),
@@ -135,7 +141,7 @@ def expand_weights(gguf: Path) -> Path:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix=f"{target.name}.part-") as part:
-            _convert(gguf, Path(part) / "weights")
+            convert_gguf(gguf, Path(part) / "weights")
             os.replace(Path(part) / "weights", target)
     except OSError as error:
         if target.is_dir():  # another process was faster, and its folder is as good
@@ -147,7 +153,8 @@ def expand_weights(gguf: Path) -> Path:
     return target
 
 
-def _convert(gguf: Path, folder: Path) -> None:
+def convert_gguf(gguf: Path, folder: Path) -> None:
+    """Write the weights and the tokenizer of a GGUF file as float32 safetensors."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
