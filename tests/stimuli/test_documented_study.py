@@ -111,7 +111,8 @@ def test_names_of_ones_own_are_kept_beside_sentences_that_come_with_clinometer()
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("word_association:\n    sentences: {capitals: '{group} {attribute}'}", "name of a variation"),
+        ("word_association:\n    sentences: {capitals: '{group} {attribute}'}",
+         "name of a variation"),
         ("affective_attribution:\n    sentences: {template1: '{group} {object} {outcome}'}",
          "name of a variation"),
     ],
