@@ -51,14 +51,20 @@ def asked_within(plan: Plan) -> set[tuple[str, str, str]]:
     }
 
 
-def test_an_audit_asks_both_papers_and_their_controls() -> None:
+def test_an_audit_asks_the_wide_study_and_the_controls() -> None:
     plan = planned("openai/x", "--size", "standard")
     found = asked(plan)
-    assert {("bai2025", "word_association"), ("bai2025", "relative_decision")} < found
+    wide = {("clinometer2026", name) for name in ("word_association", "relative_decision")}
+    assert wide < found and not {("bai2025", name) for _, name in wide} & found
     assert {("mist2025", "word_association"), ("mist2025", "affective_attribution")} < found
-    assert ("control_insects", "relative_decision") in found
+    of_tasks = {
+        ("control_insects", "relative_decision"),
+        ("control_constructs", "relative_decision"),
+    }
+    assert of_tasks < found
     assert {(*pair, control) for pair, control in (
-        (("bai2025", "word_association"), "control_insects"),
+        (("clinometer2026", "word_association"), "control_insects"),
+        (("clinometer2026", "word_association"), "control_constructs"),
         (("mist2025", "word_association"), "control_nonsense"),
         (("mist2025", "affective_attribution"), "control_occasions"),
         (("mist2025", "affective_attribution"), "control_nonsense"),
@@ -77,7 +83,7 @@ def test_an_audit_of_papers_size_has_their_numbers_of_trials() -> None:
 
 def test_a_quick_audit_leaves_out_what_so_few_calls_cannot_tell() -> None:
     assert {study for study, _ in asked(planned("openai/x"))} == {
-        "bai2025", "control_insects", "control_nonsense"
+        "clinometer2026", "control_insects", "control_constructs", "control_nonsense"
     }  # fmt: skip
     named = asked(planned("openai/x", "--study", "mist2025"))
     assert named == {("mist2025", name) for name in (
@@ -130,7 +136,7 @@ def test_bold_without_its_items_is_one_line(run: Run, monkeypatch: pytest.Monkey
 
 def test_a_study_that_was_not_named_is_left_out_where_it_lacks_what_was() -> None:
     assert {s for s, _ in asked(planned("openai/x", "--stereotypes", "racism"))} == {
-        "bai2025", "control_insects", "control_nonsense"
+        "clinometer2026", "control_insects", "control_nonsense"
     }  # fmt: skip
     assert "bai2025" not in {s for s, _ in asked(planned("openai/x", "--variations", "template1"))}
     only = planned("openai/x", "--instrument", "affective_attribution")
@@ -147,8 +153,7 @@ def test_the_embedded_model_is_spared_what_takes_long() -> None:
     for one in asked.values():
         fitting = INSTRUMENTS[one.instrument].variations_in("likelihood", one.study, one.variations)
         assert fitting == list(one.variations)
-    assert {("bai2025", name) for name in ("word_association", "relative_decision")} < {*asked}
-    assert ("mist2025", "affective_attribution") in asked
+    assert {*asked} == {("clinometer2026", n) for n in ("word_association", "relative_decision")}
     named = planned("clinometer/smollm2", "--study", "mist2025", "--variations", "template3")
     assert {tuple(s.variations) for s in named.selections} == {("template3",)}
     standard = planned("clinometer/smollm2", "--size", "standard")
@@ -428,9 +433,10 @@ def test_power_says_what_a_design_can_tell_and_asks_nothing(run: Run) -> None:
 
 def test_an_audit_says_which_levels_it_can_tell(capsys: pytest.CaptureFixture[str]) -> None:
     say_power(planned("openai/x", "--instrument", "relative_decision"))
-    means, control = capsys.readouterr().out.splitlines()[1:]
+    means, *controls = capsys.readouterr().out.splitlines()[1:]
     assert re.search(r": model 0\.\d\d; category 0\.\d\d.*; stereotype 0\.\d\d", means)
-    assert "control_insects" in control and "beyond the margin from 0." in control
+    for study, control in zip(("control_constructs", "control_insects"), controls, strict=True):
+        assert study in control and "beyond the margin from" in control
 
 
 def test_a_control_with_dimensions_is_told_by_the_worst(capsys: pytest.CaptureFixture[str]) -> None:
@@ -459,7 +465,7 @@ def test_controls_are_asked_beside_a_named_study_where_they_are_asked_for() -> N
     plan = planned(*named, "--controls")
     assert asked(plan) == {measure}
     assert asked_within(plan) == {
-        (*measure, "control_insects"), (*measure, "control_nonsense")
+        (*measure, f"control_{name}") for name in ("insects", "constructs", "nonsense")
     }  # fmt: skip
     assert not asked_within(planned(*named))
     assert not asked_within(planned("openai/x", "--no-controls"))
@@ -500,12 +506,36 @@ def test_turns_leave_room_for_what_the_user_sets(
     assert {*trials.group_by("stereotype").len()["len"]} == {per_stereotype}
 
 
-def test_controls_of_a_wide_study_are_asked_in_all_of_its_wordings() -> None:
-    controls = planned(*WIDE, "--controls").trials().filter(
-        pl.col("stereotype").is_in(["insects", "nonsense"])
-    )  # fmt: skip
-    assert {*controls.group_by("stereotype", "variation").len()["len"]} == {2}
-    assert controls.height == 2 * 16 * 2
+def test_controls_of_a_wide_study_are_asked_in_its_wordings() -> None:
+    """Positive controls in eight of them, in turn, placebos in all."""
+    trials = planned(*WIDE, "--controls").trials()
+    for key, n_wordings in (("insects", 8), ("predators", 8), ("nonsense", 16)):
+        control = trials.filter(stereotype=key)
+        assert control["variation"].n_unique() == n_wordings and control.height == n_wordings * 4
+
+
+def test_positive_controls_are_of_the_constructs_that_are_asked_about() -> None:
+    def controls(*stereotypes: str) -> set[str]:
+        named = (*WIDE, "--controls", "--stereotypes", ",".join(stereotypes))
+        keys = {key for part in planned(*named).selections for key in part.stereotypes}
+        return keys - {*stereotypes, "nonsense"}
+
+    assert controls("age") == {"insects"}
+    assert controls("career") == {"actresses"}
+    assert controls("age", "weapon", "power") == {"insects", "predators", "beginners"}
+
+
+def test_tasks_have_their_controls_in_the_sentences_of_the_study() -> None:
+    of = ("hf/x", "--mode", "likelihood", "--instrument", "relative_decision")
+    plan = planned(*of)
+    assert {study for study, _ in asked(plan)} == {"clinometer2026"}
+    assert {control for *_, control in asked_within(plan)} == {
+        "control_insects", "control_constructs", "control_nonsense"
+    }  # fmt: skip
+    trials = plan.trials()
+    nonsense = trials.filter(stereotype="nonsense")
+    assert nonsense["variation"].n_unique() == 24
+    assert {*nonsense["variation"]} == {*trials.filter(category="race")["variation"]}
 
 
 def test_controls_leave_what_else_is_asked_as_it_is() -> None:
@@ -516,7 +546,9 @@ def test_controls_leave_what_else_is_asked_as_it_is() -> None:
     assert of_study.sort("trial_id").equals(alone.sort("trial_id"))
     controls = beside.filter(~pl.col("stereotype").is_in(stereotypes))
     controls = controls.filter(~pl.col("stereotype").str.starts_with("words_"))
-    assert {*controls["stereotype"]} == {"insects", "nonsense"}
+    assert {*controls["stereotype"]} == {
+        "insects", "nonsense", "actresses", "beginners", "predators"
+    }  # fmt: skip
     # Synonyms are asked of stereotypes that name them.
     assert {*controls["variation"]} == {*of_study["variation"]} - {"synonym"}
 
@@ -557,8 +589,8 @@ def test_controls_that_are_asked_more_have_more_looks_too() -> None:
         for part, trials_per_wording in parts_of_stage(plan)
         for key in part.stereotypes
     }
-    assert asked_at_last["age"] == 16 == asked_at_last["nonsense"]
-    assert asked_at_last["insects"] == 32
+    keys = ("age", "insects", "predators", "nonsense")
+    assert [asked_at_last[key] for key in keys] == [16, 32, 32, 64]
 
 
 def test_controls_in_another_language_or_in_longer_sets_keep_their_own_wordings(
@@ -585,7 +617,7 @@ def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
     named = ("--study", "mist2025", "--instrument", "word_association", "--iterations", "6")
     with_controls = planned_run(*named, "--controls")
     assert {control for *_, control in asked_within(with_controls)} == {
-        "control_insects", "control_nonsense"
+        "control_insects", "control_constructs", "control_nonsense"
     }  # fmt: skip
     sizes = with_controls.trials().group_by("study", "stereotype", "dimension", "variation").len()
     assert set(sizes["len"]) == {6}
@@ -628,7 +660,7 @@ def test_the_placebos_of_single_words_are_asked_scored_and_shown(run: Run) -> No
     rows = pl.read_parquet("r/estimates.parquet").filter(level="stereotype", method="clustered")
     means = rows.filter(pl.col("factor").is_null(), measure="word_association")
     by_name = {row["stereotype"]: row for row in means.iter_rows(named=True)}
-    assert by_name["words_age"]["control"] == "negative"
+    assert by_name["words_age"]["control"] == "words"
     assert by_name["words_age"]["verdict"] == "passed"
     assert "words as arbitrary ones" in by_name["age"]["conditional_on"]
 

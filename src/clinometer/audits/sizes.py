@@ -300,7 +300,7 @@ def _pairs(
     usual_studies = [
         study
         for name, size in battery.items()
-        for study in ([INSTRUMENTS[name].study] if size.studies is None else size.studies)
+        for study in size.studies or [INSTRUMENTS[name].study]
     ]
     studies = dict.fromkeys(options.studies or usual_studies)
     names = dict.fromkeys(options.instruments or battery)
@@ -435,7 +435,7 @@ def _controls_needed(control: Study, parts: Iterable[Selection]) -> list[str]:
         part.study.construct_of(key, dimension) or _USUAL_CONSTRUCT
         for part in parts
         for key in part.stereotypes
-        for dimension in part.study.dimensions_of(key)
+        for dimension in part.study.dimensions_of(key) or [None]
     }
     return [
         key

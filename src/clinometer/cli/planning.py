@@ -18,6 +18,7 @@ from clinometer.cli.options import (
 )
 from clinometer.cli.output import counting_bar, echo, remark
 from clinometer.errors import InputError
+from clinometer.results.controls import NULLS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -232,8 +233,8 @@ def say_power(plan: Plan) -> None:
 
     from clinometer.audits.planning import power_of_plan
 
-    # Few runs: this is printed before each audit. Of negative controls nothing is to be found.
-    table = power_of_plan(plan, runs=8).filter(pl.col("control").fill_null("") != "negative")
+    # Few runs: this is printed before each audit. Where words name no group nothing is to be found.
+    table = power_of_plan(plan, runs=8).filter(~pl.col("control").fill_null("").is_in(NULLS))
     table = table.sort("control", maintain_order=True)  # nulls first: controls come last
     if table.is_empty():
         return

@@ -342,12 +342,25 @@ class InferredRun:
 
     def _stereotypes(self, places: Mapping[_Key, int]) -> Iterator[tuple[_Key, Ranges]]:
         """Yield the means of single stereotypes."""
-        shares = [self.designs[place].shares for place in places.values()]
-        charges = [self._word_charge([place]) for place in places.values()]
+        of_each = [self._shares_and_charge(place) for place in places.values()]
+        shares, charges = zip(*of_each, strict=True) if of_each else ((), ())
         errors = self._single_errors(list(places.values()), np.array(shares), charges)
         for (key, place), error in zip(places.items(), errors, strict=True):
             everything = np.ones(len(self.strata[place].values), bool)
             yield key, self._single_mean(place, everything, error)
+
+    def _shares_and_charge(self, place: int) -> tuple[Array, Array]:
+        """Return the shares of the variances in a mean, and what arbitrary words add, (2,).
+
+        The words of a placebo vary as arbitrary ones, and not as the names of a group.
+        """
+        shares, study = self.designs[place].shares, self.strata[place].key["study"]
+        if study not in self._arbitrary_words or place not in self._placebos[study]:
+            return shares, self._word_charge([place])
+        of_words = float(shares[WORDS].sum())
+        others = shares.copy()
+        others[WORDS] = 0.0
+        return others, self._arbitrary_words[study] * (of_words, of_words**2)
 
     def _groups(self, grouped: Mapping[_Key, Sequence[int]]) -> Iterator[tuple[_Key, Ranges]]:
         """Yield the means over several stereotypes, each of which counts once."""
@@ -397,20 +410,26 @@ class InferredRun:
         return np.asarray(np.mean(of_studies, axis=0) * (number, number**2))
 
     @cached_property
-    def _arbitrary_words(self) -> dict[str, Array]:
-        """Mean and variance of the variance of an arbitrary word, (2,), by study.
-
-        Of the placebos of a study that have several words on both sides; as parts of the scale.
-        """
-        if self.variances is None:
-            return {}
+    def _placebos(self) -> dict[str, list[int]]:
+        """The placebos of each study that have several words on both sides."""
         by_study: dict[str, list[int]] = {}
         for place, (stratum, made) in enumerate(zip(self.strata, self.designs, strict=True)):
             is_placebo = stratum.key["control"] in NULLS and made.varies[WORDS].all()
             if is_placebo and not _lack_words([made]):
                 by_study.setdefault(stratum.key["study"], []).append(place)
+        return by_study
+
+    @cached_property
+    def _arbitrary_words(self) -> dict[str, Array]:
+        """Mean and variance of the variance of an arbitrary word, (2,), by study.
+
+        Of its placebos; as parts of the scale.
+        """
+        if self.variances is None:
+            return {}
         return {
-            study: variance_of_words(self.squares, placebos) for study, placebos in by_study.items()
+            study: variance_of_words(self.squares, placebos)
+            for study, placebos in self._placebos.items()
         }
 
     def _single_errors(
