@@ -123,6 +123,21 @@ def test_looks_make_each_test_smaller() -> None:
     found = page(mean_row(0.03, **STEREOTYPES), looks=looks)
     assert found["n_tests"][0] == pytest.approx(0.05 / level_of_look(0.05, (0.5, 1.0)))
     assert found["ci_low"][0] < 0 < found["pointwise_low"][0]
+    assert found["p_bh"][0] > 0.05 > found["p"][0]
+    # p of a look is as rare, over all looks, as the level of which it is the boundary.
+    for level in (0.05, 0.01):
+        at_boundary = page(mean_row(level_of_look(level, (0.5, 1.0)), **STEREOTYPES), looks=looks)
+        assert at_boundary["p_bh"][0] == pytest.approx(level)
+
+
+@given(st.lists(st.floats(1e-4, 0.2), min_size=1, max_size=6))
+def test_with_looks_too_a_mean_is_told_where_its_interval_excludes_neutral(
+    small: list[float],
+) -> None:
+    looks = Looks((0.25, 0.5, 1.0), {("s", "i", "free"): (0.4, 0.7, 1.0)})
+    found = page(*(mean_row(p, **STEREOTYPES) for p in small), looks=looks)
+    for p, low in found.select("p_bh", "ci_low").iter_rows():
+        assert (p < 0.05) == (low > 0) or abs(low) < 1e-6
 
 
 def test_worst_ends_have_the_missing_scores_at_the_ends() -> None:

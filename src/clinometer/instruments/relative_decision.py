@@ -236,7 +236,7 @@ INSTRUMENT = Instrument(
             4,
             control=4,
             placebo=12,
-            sentences=Turns(6, 2, 2, 3),
+            sentences=Turns(6, 2, 6, 3),
             studies=("clinometer2026",),
         ),
         "standard": Size(

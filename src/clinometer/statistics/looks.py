@@ -67,10 +67,20 @@ class Looks:
 
         Without a run, of any.
         """
-        shares = self.shares if run is None else self.information.get(run, self.shares)
+        shares = self._shares_of(run)
         if len(shares) < 2:
             return float(number)
         return level / level_of_look(level / number, shares)
+
+    def p(self, p: float, run: Run) -> float:
+        """Return the probability that p is so small at any look, where nothing is there."""
+        shares = self._shares_of(run)
+        if len(shares) < 2 or not 0.0 < p < 1.0:
+            return p
+        return _chance_beyond(-float(ndtri(p / 2.0)), shares)
+
+    def _shares_of(self, run: Run | None) -> tuple[float, ...]:
+        return self.shares if run is None else self.information.get(run, self.shares)
 
     def confidence(self, confidence: float) -> float:
         """Return the confidence of an interval, at one look, that holds at all of them."""

@@ -129,7 +129,8 @@ def _repeats_a_level() -> pl.Expr:
 def _decide_family(family: pl.DataFrame, level: float, looks: Looks) -> list[Row]:
     """Return the adjusted test and the interval of each row of a family."""
     counted = ~family["repeats"].to_numpy()
-    p = family["p"].to_numpy()
+    runs = list(family.select("study", "instrument", "mode").iter_rows())
+    p = np.array([looks.p(p, run) for p, run in zip(family["p"], runs, strict=True)])
     weights = _weights(family["level"].to_list(), counted)
     scaled = np.minimum(p / weights, 1.0)
     number = int(counted.sum())
@@ -138,8 +139,7 @@ def _decide_family(family: pl.DataFrame, level: float, looks: Looks) -> list[Row
     rows: list[Row] = []
     for place, row in enumerate(family.iter_rows(named=True)):
         divisor = number / (max(rejected, 1) * weights[place])
-        run = (row["study"], row["instrument"], row["mode"])
-        tail = level / looks.tests(max(divisor, 1.0), level, run)
+        tail = level / looks.tests(max(divisor, 1.0), level, runs[place])
         text = f"{number} means of {row['subject']} in this range; stereotypes have half the weight"
         decided: Row = {"row": row["row"], "p_bh": float(adjusted[place])}
         decided["n_tests"] = level / tail
