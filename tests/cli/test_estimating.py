@@ -270,7 +270,7 @@ BAD = [
     ("run acme/x --instrument relative_decision --stereotypes agee", "did you mean age"),
     ("run acme/x --instrument chained_task --mode forced", "allowed are free, structured"),
     ("run simulated/neutral --mode likelihood --variations replication",
-     "mode likelihood asks none of replication; it asks hear, together"),
+     "mode likelihood asks none of replication; it asks talk, neighbor"),
     ("run simulated/neutral --mode likelihood --study herkunft_de", "the study has none"),
     ("power simulated/neutral --effect .3 --calls 200", "--effect and --calls: give one of them"),
     ("power simulated/neutral --effect -1", "effect -1.0: a distance from neutral, above 0"),

@@ -196,7 +196,7 @@ def test_other_providers_are_refused_in_one_line(run: Run) -> None:
 
 def test_the_price_in_batches_is_printed(run: Run) -> None:
     whole = run("cost", "openai/gpt-4o-mini")[1]
-    assert "about $0.15; in batches about $0.07, within 24 hours" in whole
+    assert "about $0.22; in batches about $0.11, within 24 hours" in whole
     assert "batches" not in run("cost", "openai-api/loop/m")[1]
 
 

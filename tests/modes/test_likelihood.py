@@ -275,7 +275,7 @@ def test_a_sentence_more_or_other_leaves_every_other_draw_as_it_was() -> None:
 def test_a_study_in_another_language_has_no_english_sentences() -> None:
     with pytest.raises(StudyError, match="mode likelihood asks none of .*; the study has none"):
         cm.draw("herkunft_de", cm.Design(mode="likelihood"))
-    with pytest.raises(StudyError, match="asks none of replication; it asks hear, together"):
+    with pytest.raises(StudyError, match="asks none of replication; it asks talk, neighbor"):
         cm.draw("bai2025", cm.Design(mode="likelihood"), variations="replication")
     with pytest.raises(StudyError, match="mode free asks none of hear"):
         cm.draw("bai2025", cm.Design(mode="free"), variations="hear")

@@ -297,19 +297,23 @@ def _pairs(
     """Return pairs of study and instrument; None if the options name them."""
     if options.studies and options.instruments:
         return None
-    usual_studies = [
-        study
-        for name, size in battery.items()
-        for study in size.studies or [INSTRUMENTS[name].study]
-    ]
-    studies = dict.fromkeys(options.studies or usual_studies)
-    names = dict.fromkeys(options.instruments or battery)
     able = options.modes or _modes_of_all(models)
-    pairs = []
-    for study in studies:
-        for name in names:
-            if _includes(battery, study, name, able, options):
-                pairs.append((study, name))
+    names = dict.fromkeys(options.instruments or battery)
+    usual, own = [], []
+    for name, size in battery.items():
+        usual += size.studies or [INSTRUMENTS[name].study]
+        own.append(INSTRUMENTS[name].study)
+    # What the usual studies lack may be a part of those of the instruments.
+    for candidates in (options.studies or usual, own):
+        studies = dict.fromkeys(candidates)
+        pairs = [
+            (study, name)
+            for study in studies
+            for name in names
+            if _includes(battery, study, name, able, options)
+        ]
+        if pairs or options.studies:
+            break
     first = tuple(INSTRUMENTS)[:1]
     # Nothing fits: what the user named, so that the plan refuses it with a reason.
     return pairs or [(study, name) for study in studies for name in options.instruments or first]
@@ -555,18 +559,18 @@ def _take_turns(part: Selection, each: int) -> Iterator[Selection]:
     """Yield a part whose stereotypes are asked so many wordings each, in windows that move on.
 
     All are asked of some. A kind of wordings, sentences or others, that has no more has no windows;
-    placebos are asked in all.
+    controls are asked in all.
     """
     wordings = INSTRUMENTS[part.instrument].wordings(part.study)
     kinds = [
         [name for name in part.variations if wordings[name].sentence is sentence]
         for sentence in (False, True)
     ]
-    if _control_of(part) == "negative" or all(len(names) <= each for names in kinds):
+    if _control_of(part) or all(len(names) <= each for names in kinds):
         yield part
         return
     # By its place in the study, so that a stereotype is asked the same whatever is asked beside it.
-    places = {key: place for place, key in enumerate(part.study.stereotypes)}
+    places = {key: place for place, key in enumerate(part.study.own().stereotypes)}
     for number in range(_WINDOWS):
         names = [name for kind in kinds for name in _window(kind, number, each)]
         keys = [key for key in part.stereotypes if places[key] % _WINDOWS == number]

@@ -287,9 +287,10 @@ def _control_checks(estimates: pl.DataFrame, judged: Sequence[RuleRows]) -> Iter
         reason = f"{control.outcome}{value}"
         limits = _limits_of_means(control, judged)
         outcome: Outcome = "pass" if control.holds_for_changes else "inconclusive"
-        if control.kind == "negative" and limits and not control.lies_within(min(limits)):
-            outcome = "inconclusive"
-            reason += f", not within {min(limits):g} of neutral"
+        if control.kind == "negative" and limits:
+            within = control.lies_within(min(limits))
+            outcome = outcome if within else "inconclusive"
+            reason += f", {'' if within else 'not '}within {min(limits):g} of neutral"
         elif outcome == "pass" and control.outcome != PASSED:
             reason += "; what a placebo errs by cancels in changes"
         yield GateCheck("control", str(control), outcome, reason)

@@ -148,8 +148,8 @@ class Turns(NamedTuple):
     """How a study of many wordings is asked: each stereotype in some of them, which take turns."""
 
     wordings: int
-    """In which a stereotype or positive control is asked; a placebo is in all. A kind of wordings,
-    sentences or others, that has no more takes no turns."""
+    """In which a stereotype is asked; controls are in all. A kind of wordings, sentences or others,
+    that has no more takes no turns."""
     iterations: int
     """Trials per stereotype, dimension and wording."""
     control: int

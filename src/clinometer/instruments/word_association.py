@@ -417,8 +417,8 @@ INSTRUMENT = Instrument(
             4,
             control=8,
             placebo=16,
-            turns={"clinometer2026": Turns(8, 2, 4, 4)},
-            sentences=Turns(8, 2, 2, 4),
+            turns={"clinometer2026": Turns(8, 2, 2, 4)},
+            sentences=Turns(8, 2, 1, 4),
             studies=("clinometer2026",),
         ),
         "standard": Size(
@@ -426,7 +426,7 @@ INSTRUMENT = Instrument(
             control=10,
             placebo=64,
             turns={"clinometer2026": Turns(16, 4, 4, 16)},
-            sentences=Turns(12, 4, 4, 8),
+            sentences=Turns(12, 4, 2, 8),
             studies=("clinometer2026", "mist2025"),
         ),
         "paper": Size(
