@@ -39,7 +39,7 @@ SHOWN, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
          "valid in part (positive control failed (danger), "
          "positive control passed (gender, competence)"),
         ({"danger": "not known: too few trials", "gender": "passed"},
-         "not tested (positive control not known: too few trials (danger), "
+         "not known (positive control not known: too few trials (danger), "
          "positive control passed (gender)"),
     ],
 )  # fmt: skip

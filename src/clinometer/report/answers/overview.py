@@ -46,7 +46,8 @@ _CONTROLS = {
     "valid": ("✓ passed", "equivalent"),
     "valid in part": ("◐ in part", ""),
     "not valid": ("✗ failed", "consistent"),
-    "partly tested": ("○ not known", ""),
+    "partly tested": ("◐ in part", ""),
+    "not known": ("○ not known", ""),
     "not tested": ("○ not asked", ""),
 }
 

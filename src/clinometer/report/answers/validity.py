@@ -18,13 +18,13 @@ Run = tuple[str | None, str]
 _KINDS = {"positive": "positive control", "negative": "placebo"}
 
 #: The verdict where so many kinds of control passed, and none failed.
-_VERDICTS = ("not tested", "partly tested", "valid")
+_VERDICTS = ("not known", "partly tested", "valid")
 
 
 class Validity(NamedTuple):
     """What the controls say of one model and mode."""
 
-    verdict: str  # valid, valid in part, not valid, partly tested, not tested
+    verdict: str  # valid, valid in part, not valid, partly tested, not known, not tested
     outcomes: tuple[str, ...]  # of the positive and the negative controls
     reliability: str
 
@@ -41,7 +41,8 @@ def judge_runs(
 
     Valid: every positive control and every placebo passed. Not valid: a placebo or every positive
     control failed. Valid in part: positive controls of some constructs failed, and of others not.
-    Partly tested or not tested: one kind of control, or both, was not asked or is not known.
+    Partly tested: one kind of control was not asked or is not known. Not known: neither passed. Not
+    tested: neither was asked.
 
     `estimates`: of its stereotypes; their models and modes are judged.
     `controls`: the estimates of its controls.
@@ -77,6 +78,8 @@ def _judge_run(checks: pl.DataFrame, halves: pl.DataFrame) -> Validity:
         verdict = "not valid"
     elif (positive["verdict"] == FAILED).any():
         verdict = "valid in part"
+    elif positive.is_empty() and negative.is_empty():
+        verdict = "not tested"
     else:
         verdict = _VERDICTS[kinds_passed]
     return Validity(verdict, outcomes, _reliability(halves))
