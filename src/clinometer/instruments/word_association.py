@@ -418,7 +418,7 @@ INSTRUMENT = Instrument(
             control=8,
             placebo=16,
             turns={"clinometer2026": Turns(8, 2, 2, 4)},
-            sentences=Turns(8, 2, 1, 4),
+            sentences=Turns(10, 1, 1, 2),
             studies=("clinometer2026",),
         ),
         "standard": Size(
@@ -426,11 +426,11 @@ INSTRUMENT = Instrument(
             control=10,
             placebo=64,
             turns={"clinometer2026": Turns(16, 4, 4, 16)},
-            sentences=Turns(12, 4, 2, 8),
+            sentences=Turns(24, 2, 1, 4),
             studies=("clinometer2026", "mist2025"),
         ),
         "paper": Size(
-            50, turns={"clinometer2026": Turns(24, 10, 10, 20)}, sentences=Turns(24, 10, 10, 20)
+            50, turns={"clinometer2026": Turns(24, 10, 10, 20)}, sentences=Turns(24, 10, 5, 10)
         ),
     },
     iterations=10,
