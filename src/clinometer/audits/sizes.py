@@ -299,10 +299,12 @@ def _pairs(
         return None
     able = options.modes or _modes_of_all(models)
     names = dict.fromkeys(options.instruments or battery)
-    usual, own = [], []
-    for name, size in battery.items():
-        usual += size.studies or [INSTRUMENTS[name].study]
-        own.append(INSTRUMENTS[name].study)
+    own = [INSTRUMENTS[name].study for name in battery]
+    usual = [
+        study
+        for size, usual_study in zip(battery.values(), own, strict=True)
+        for study in size.studies or [usual_study]
+    ]
     # What the usual studies lack may be a part of those of the instruments.
     for candidates in (options.studies or usual, own):
         studies = dict.fromkeys(candidates)

@@ -300,7 +300,7 @@ def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
 
 def _half_width(rows: pl.DataFrame) -> float:
     """Return the median of half the widths of intervals."""
-    return median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list())
+    return float(median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list()))
 
 
 def _with_answer(lean: Lean, answers: AnswerResults) -> Lean:
