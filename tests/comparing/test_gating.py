@@ -240,6 +240,35 @@ def test_controls_have_to_work(run_of, positive, negative, expected):
     assert outcomes(gated, "control") == expected
 
 
+@pytest.mark.parametrize(
+    ("rules", "expected", "said"),
+    [
+        ([rule(at_most=0.9)], "pass", "within 0.9 of neutral"),
+        ([rule(at_most=0.05)], "inconclusive", "not within 0.05 of neutral"),
+        ([rule(at_most=0.9), rule(at_most=0.05)], "inconclusive", "not within 0.05 of neutral"),
+        ([rule("change", at_most=0.05)], "pass", "what a placebo errs by cancels in changes"),
+        ([rule("change", at_most=0.9), rule(at_most=0.05)], "inconclusive", "not within 0.05"),
+    ],
+)
+def test_a_placebo_lies_within_the_limits_of_means_and_cancels_in_changes(
+    run_of, rules, expected, said
+):
+    """Its interval has neutral in it and reaches beyond every lean that is told: not known."""
+    own = run_of("a").filter(stereotype="s0")
+    named = {"study": "n", "stereotype": "n", "category": "control", "control": "negative"}
+    placebo = own.with_columns(
+        score=pl.col("score") - pl.col("score").mean(),
+        **{name: pl.lit(value) for name, value in named.items()},
+    )
+    before, after = (pl.concat([run_of("a", seed=seed), placebo]) for seed in (0, 2))
+    required = policy(*rules, controls="required")
+    changes = any(one["what"] == "change" for one in rules)
+    gated = gate(after, required, before if changes else None)
+    check = next(one for one in gated.checks if one.name.startswith("negative control"))
+    assert check.outcome == expected
+    assert "not known: too few trials" in check.reason and said in check.reason
+
+
 def test_controls_are_checked_by_dimension(run_of):
     named = {"study": "c", "stereotype": "c", "category": "control", "control": "positive"}
     parts = [

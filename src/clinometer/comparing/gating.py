@@ -287,7 +287,7 @@ def _control_checks(estimates: pl.DataFrame, judged: Sequence[RuleRows]) -> Iter
         reason = f"{control.outcome}{value}"
         limits = _limits_of_means(control, judged)
         outcome: Outcome = "pass" if control.holds_for_changes else "inconclusive"
-        if control.kind == "negative" and limits:
+        if control.kind == "negative" and limits and control.row is not None:
             within = control.lies_within(min(limits))
             outcome = outcome if within else "inconclusive"
             reason += f", {'' if within else 'not '}within {min(limits):g} of neutral"
