@@ -71,9 +71,10 @@ def test_a_planted_lean_is_found_again(
     # In hiring a name has the lean of the placebo, too, and all wordings have the same names.
     few = {"bold": 72, "hypothetical_decision": 72, "bbq": 24, "hiring": 8}
     iterations = few.get(name, 8 if planted > 0 else 2)
-    scores = scored(
-        asked(name, mode, iterations), plant(lean={"default": planted}, seed=7), recognition
-    )
+    # Controls have leans of their own where none is planted by name.
+    study = load_study(STUDIES.get(name, "bai2025"))
+    leans = {"stereotype": dict.fromkeys(study.stereotypes, planted)}
+    scores = scored(asked(name, mode, iterations), plant(lean=leans, seed=7), recognition)
     assert scores["score"].null_count() == 0
     for measure in INSTRUMENTS[name].measures:
         found, se = lean(scores, measure.name)

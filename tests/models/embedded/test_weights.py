@@ -47,7 +47,7 @@ def fake(monkeypatch, tmp_path):
         (folder / "model.safetensors").write_bytes(b"expanded")
         made.append(folder)
 
-    monkeypatch.setattr(weights, "_convert", convert)
+    monkeypatch.setattr(weights, "convert_gguf", convert)
     monkeypatch.setenv("CLINOMETER_CACHE", str(tmp_path / "cache"))
     return gguf, made
 
@@ -65,7 +65,7 @@ def test_an_interrupted_expansion_leaves_nothing(fake, monkeypatch, tmp_path):
         folder.mkdir()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(weights, "_convert", interrupted)
+    monkeypatch.setattr(weights, "convert_gguf", interrupted)
     with pytest.raises(KeyboardInterrupt):
         expand_weights(fake[0])
     assert list((tmp_path / "cache").iterdir()) == []
@@ -73,14 +73,14 @@ def test_an_interrupted_expansion_leaves_nothing(fake, monkeypatch, tmp_path):
 
 def test_losing_the_race_to_another_process_is_fine(fake, monkeypatch):
     gguf, made = fake
-    convert = weights._convert
+    convert = weights.convert_gguf
 
     def slower(source: Path, folder: Path) -> None:
-        monkeypatch.setattr(weights, "_convert", convert)
+        monkeypatch.setattr(weights, "convert_gguf", convert)
         expand_weights(gguf)
         convert(source, folder)
 
-    monkeypatch.setattr(weights, "_convert", slower)
+    monkeypatch.setattr(weights, "convert_gguf", slower)
     assert (expand_weights(gguf) / "model.safetensors").read_bytes() == b"expanded"
     assert len(made) == 2
 
