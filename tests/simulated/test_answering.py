@@ -108,7 +108,9 @@ def test_in_sentences_an_end_that_is_never_chosen_is_unlikely(
     trials = asked(name, "likelihood", 2, stereotypes)
     if name == "hiring":  # the ends of a scale do not add up
         trials = trials.filter(dimension="callback")
-    scores = scored(trials, plant(lean={"default": 1.0}), recognition)
+    study = load_study(STUDIES.get(name, "bai2025"))
+    leans = {"stereotype": dict.fromkeys(study.stereotypes, 1.0)}
+    scores = scored(trials, plant(lean=leans), recognition)
     assert lean(scores, name)[0] == pytest.approx(1.0, abs=1e-3)
 
 
@@ -185,7 +187,8 @@ def test_what_is_refused_as_consistent_leaves_the_others_without_a_lean_too(
 ) -> None:
     insects = load_study("control_insects")
     trials = INSTRUMENTS[name].trials(insects, Design(iterations=24))
-    planted = plant(refusals={"rate": 1, "where": "consistent"})
+    none = {"stereotype": {"insects": 0}}
+    planted = plant(lean=none, refusals={"rate": 1, "where": "consistent"})
     kept = scored(trials, planted, recognition)["score"].drop_nulls()
     assert kept.max() <= 0 and kept.len() > 5  # type: ignore[operator]
 
