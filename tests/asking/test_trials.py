@@ -109,6 +109,8 @@ def test_an_error_is_told_in_one_line() -> None:
 
     assert describe_error(Retry("x")) == "TimeoutError: no answer in 5 s"
     assert describe_error(KeyboardInterrupt()) == "KeyboardInterrupt"
+    at_once = ExceptionGroup("two calls", [ValueError("no weights"), ValueError("nor here")])
+    assert describe_error(at_once) == "ValueError: no weights"
 
 
 def attributed(mode: str, tmp_path: Path, server: Any, **choice: Any) -> dict[str, Any]:

@@ -538,6 +538,22 @@ def test_tasks_have_their_controls_in_the_sentences_of_the_study() -> None:
     assert nonsense["variation"].n_unique() == 34
 
 
+def test_controls_in_sentences_leave_tasks_as_they_are() -> None:
+    named = (
+        "hf/x",
+        "--study",
+        "bai2025",
+        "--instrument",
+        "relative_decision",
+        "--mode",
+        "likelihood",
+    )
+    alone, beside = (planned(*named, option).trials() for option in ("--no-controls", "--controls"))
+    is_of_study = pl.col("stereotype").is_in([*load_study("bai2025").stereotypes])
+    assert beside.filter(is_of_study).sort("trial_id").equals(alone.sort("trial_id"))
+    assert {"insects", "predators", "nonsense"} <= {*beside.filter(~is_of_study)["stereotype"]}
+
+
 def test_controls_leave_what_else_is_asked_as_it_is() -> None:
     named = ("openai/x", "--study", "bai2025", "--instrument", "word_association")
     alone, beside = (planned(*named, option).trials() for option in ("--no-controls", "--controls"))
@@ -562,6 +578,10 @@ def test_controls_within_a_study_are_told_apart_from_it(run: Run) -> None:
     assert len(planned_lines) == 2 and "control; shown to lie beyond" in planned_lines[1]
     for name, kinds in (("age", {None}), ("insects", {"positive"}), ("nonsense", {"negative"})):
         assert {*show("r", [name]).estimates["control"]} == kinds
+    rows = pl.read_parquet("r/estimates.parquet").filter(level="stereotype", method="clustered")
+    constructs = dict(rows.select("stereotype", "construct").iter_rows())
+    assert constructs["age"] == constructs["insects"] == "pleasantness"
+    assert constructs["nonsense"] is None
     code, out, _ = run("show", "r", "insects")
     assert "model positive controls" in out
 

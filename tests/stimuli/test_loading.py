@@ -252,3 +252,19 @@ def test_a_group_with_one_word_in_some_wordings_alone_has_several() -> None:
     assert cats.has_one_word(["replication"]) and cats.has_one_word(["synonym"])
     assert not cats.has_one_word(["replication", "synonym"])
     assert Stereotype(**words | {"default": ["dog", "puppy"]}).has_one_word(["replication"])
+
+
+@pytest.mark.parametrize(
+    ("study", "instrument"),
+    [("bai2025", "word_association"), ("bai2025", "relative_decision"),
+     ("bai2025", "absolute_decision"), ("mist2025", "affective_attribution")],
+)  # fmt: skip
+def test_every_family_has_many_sentences_and_none_begins_with_a_group(
+    study: str, instrument: str
+) -> None:
+    loaded = load_study(study)
+    own = loaded.decision_sentences if "decision" in instrument else loaded.instruments
+    part = getattr(own, instrument)
+    sentences = part if "decision" in instrument else part.sentences
+    assert len({*sentences.values()}) == len(sentences) >= 24
+    assert not [text for text in sentences.values() if text.startswith(("{group}", "{decision}"))]

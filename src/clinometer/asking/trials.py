@@ -281,6 +281,8 @@ def describe_error(error: BaseException) -> str:
     attempt = getattr(error, "last_attempt", None)
     if attempt is not None and (cause := attempt.exception()) is not None:
         return describe_error(cause)
+    if isinstance(error, BaseExceptionGroup):  # of calls that were made at once
+        return describe_error(error.exceptions[0])
     # Of a request that was refused, inspect's text begins with the request itself.
     words = getattr(error, "provider_message", None) or str(error)
     message = " ".join(redacted(encodable(words)).split())

@@ -299,26 +299,21 @@ def _pairs(
         return None
     able = options.modes or _modes_of_all(models)
     names = dict.fromkeys(options.instruments or battery)
-    own = [INSTRUMENTS[name].study for name in battery]
-    usual = [
+    own = dict.fromkeys(INSTRUMENTS[name].study for name in battery)
+    usual = dict.fromkeys(
         study
-        for size, usual_study in zip(battery.values(), own, strict=True)
-        for study in size.studies or [usual_study]
-    ]
+        for name, size in battery.items()
+        for study in size.studies or [INSTRUMENTS[name].study]
+    )
     # What the usual studies lack may be a part of those of the instruments.
-    for candidates in (options.studies or usual, own):
-        studies = dict.fromkeys(candidates)
-        pairs = [
-            (study, name)
-            for study in studies
-            for name in names
-            if _includes(battery, study, name, able, options)
-        ]
-        if pairs or options.studies:
-            break
-    first = tuple(INSTRUMENTS)[:1]
+    candidates = [dict.fromkeys(options.studies)] if options.studies else [usual, own]
+    for studies in candidates:
+        asked = [(study, name) for study in studies for name in names]
+        if pairs := [pair for pair in asked if _includes(battery, *pair, able, options)]:
+            return pairs
     # Nothing fits: what the user named, so that the plan refuses it with a reason.
-    return pairs or [(study, name) for study in studies for name in options.instruments or first]
+    instruments = options.instruments or tuple(INSTRUMENTS)[:1]
+    return [(study, name) for study in candidates[0] for name in instruments]
 
 
 def _modes_of_all(models: Sequence[str]) -> list[str]:
@@ -411,20 +406,15 @@ def _add_controls(
         of_instrument = [part for part in parts if part.instrument == name]
         if any(part.study.name == control.name for part in of_instrument):
             continue
-        lending = [
-            (part, variations)
-            for part in of_instrument
-            if not _has_control(part.study, control)
-            and (variations := _control_variations(part, control))
-        ]
-        for part, variations in lending:
-            if not (keys := _controls_needed(control, [part])):
-                continue
-            lender = studies[part.study.name] = studies[part.study.name].with_control(control)
-            lent = Selection(lender, keys, variations, iterations, name)
-            added.append(_with_mode_variations(lent, modes, PlanOptions()))
-        lenders = [part for part, _ in lending]
-        others = [part for part in of_instrument if part not in lenders]
+        others = []
+        for part in of_instrument:
+            variations = _control_variations(part, control)
+            if not variations or _has_control(part.study, control):
+                others.append(part)
+            elif keys := _controls_needed(control, [part]):
+                lender = studies[part.study.name] = studies[part.study.name].with_control(control)
+                lent = Selection(lender, keys, variations, iterations, name)
+                added.append(_with_mode_variations(lent, modes, PlanOptions()))
         if others and (keys := _controls_needed(control, others)):
             own = select_study(control.name, ",".join(keys), iterations=iterations, instrument=name)
             if own.asked_in(modes):

@@ -57,12 +57,12 @@ __all__ = [
     "SPEAKS_FOR",
     "Control",
     "control_rows",
-    "claimed_leans",
     "control_verdict",
     "controls_of",
     "describe_lacking_controls",
     "is_known_found",
     "is_nothing_found",
+    "with_claimed_leans",
     "within_study",
 ]
 
@@ -120,29 +120,28 @@ def control_rows(judged: pl.DataFrame, kind: str) -> pl.DataFrame:
     return rows.filter(means, level="stereotype").drop_nulls("verdict")
 
 
-def claimed_leans(judged: pl.DataFrame) -> pl.Series:
-    """Return the smallest lean that is told of what each placebo speaks for, else its margin.
+def with_claimed_leans(judged: pl.DataFrame) -> pl.DataFrame:
+    """Add `claimed`: the smallest lean that is told of what a placebo speaks for, else the margin.
 
-    `judged` has the verdicts of all but controls. Null for rows that are no placebo.
+    `judged` has the verdicts of all but controls.
     """
-    told = rows_of_range(judged, "other_prompts").filter(
+    leans = rows_of_range(judged, "other_prompts").filter(
         pl.col("control").is_null() & pl.col("factor").is_null(),
         verdict_kind(pl.col("verdict")).is_in([CONSISTENT, REVERSED]),
+        ~is_open_in_words(pl.col("conditional_on")),
     )
-    told = told.filter(~is_open_in_words(pl.col("conditional_on")))
-    told = told.with_columns(_size=(pl.col("estimate") - pl.col("neutral")).abs())
-    is_within = judged.select(within_study(judged)).to_series()
-    claimed: list[float | None] = []
-    for row, within in zip(judged.iter_rows(named=True), is_within, strict=True):
-        if row["control"] != "negative" or row["tost_margin"] is None:
-            claimed.append(None)
-            continue
-        keys = ("model", *SPEAKS_FOR, *(["study"] if within else []))
-        keys += ("dimension",) if row["dimension"] is not None else ()
-        alike = (pl.col(key).eq_missing(pl.lit(row[key])) for key in keys)
-        smallest = told.filter(*alike)["_size"].min()
-        claimed.append(row["tost_margin"] if smallest is None else float(smallest))  # type: ignore[arg-type]
-    return pl.Series("claimed", claimed, pl.Float64)
+    leans = leans.with_columns(claimed=(pl.col("estimate") - pl.col("neutral")).abs())
+    numbered = judged.with_row_index("row").with_columns(within=within_study(judged))
+    smallest = []
+    for row in numbered.filter(control="negative").iter_rows(named=True):
+        keys = ["model", *SPEAKS_FOR]
+        keys += ["study"] if row["within"] else []
+        keys += ["dimension"] if row["dimension"] is not None else []
+        alike = leans.filter(pl.col(key).eq_missing(pl.lit(row[key])) for key in keys)
+        smallest.append({"row": row["row"], "claimed": alike["claimed"].min()})
+    claimed = pl.DataFrame(smallest, schema={"row": pl.UInt32(), "claimed": pl.Float64()})
+    joined = numbered.join(claimed, on="row", how="left", maintain_order="left")
+    return joined.with_columns(pl.coalesce("claimed", "tost_margin")).drop("row", "within")
 
 
 def is_known_found(judged: pl.DataFrame) -> pl.Expr:
@@ -177,18 +176,18 @@ def _has_construct(judged: pl.DataFrame, construct: str | None) -> pl.Expr:
     is_of_construct = pl.col("construct").eq_missing(pl.lit(construct, pl.String))
     is_stereotype = pl.col("level").is_in(["cell", "stereotype"])
     stereotypes = judged.filter(pl.col("control").is_null(), is_stereotype)
-    keys = [*SPEAKS_FOR, "study", "dimension"]
-
-    def has_some(of: pl.DataFrame) -> pl.Expr:
-        of_category = _is_among(of, [*keys, "category"])
-        return (
-            pl.when(pl.col("category").is_null()).then(_is_among(of, keys)).otherwise(of_category)
-        )
-
-    in_mean = has_some(stereotypes.filter(is_of_construct))
+    in_mean = _is_in_mean(stereotypes.filter(is_of_construct))
     if construct is None:
-        in_mean |= ~has_some(stereotypes)
+        in_mean |= ~_is_in_mean(stereotypes)
     return pl.when(is_stereotype).then(is_of_construct).otherwise(in_mean)
+
+
+def _is_in_mean(stereotypes: pl.DataFrame) -> pl.Expr:
+    """Return whether one of the stereotypes is in the mean of a row, of a category or of all."""
+    keys = [*SPEAKS_FOR, "study", "dimension"]
+    of_category = _is_among(stereotypes, [*keys, "category"])
+    of_all = _is_among(stereotypes, keys)
+    return pl.when(pl.col("category").is_null()).then(of_all).otherwise(of_category)
 
 
 def is_nothing_found(judged: pl.DataFrame) -> pl.Expr:

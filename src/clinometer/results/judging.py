@@ -8,10 +8,10 @@ from functools import cache
 import polars as pl
 
 from clinometer.results.controls import (
-    claimed_leans,
     control_verdict,
     is_known_found,
     is_nothing_found,
+    with_claimed_leans,
 )
 from clinometer.results.verdicts import (
     BECAUSE,
@@ -71,9 +71,8 @@ def judge(
     if estimates["control"].count():  # these rules take long, and most tables have no use for them
         # What a placebo must lie within follows from the leans, and what is near neutral from it.
         of_control = pl.when(score & pl.col("control").is_not_null())
-        rows = rows.with_columns(claimed_leans(rows))
-        judged_controls = of_control.then(control_verdict(compliance_floor)).otherwise("verdict")
-        rows = rows.with_columns(verdict=judged_controls).drop("claimed")
+        verdict = of_control.then(control_verdict(compliance_floor)).otherwise("verdict")
+        rows = with_claimed_leans(rows).with_columns(verdict=verdict).drop("claimed")
     rows = rows.with_columns(verdict=_withhold_equivalent(rows, doubts or {}))
     because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
     restrictable = verdict_kind(pl.col("verdict")).is_in(_RESTRICTABLE)

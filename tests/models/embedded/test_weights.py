@@ -1,6 +1,7 @@
 import hashlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,22 @@ def test_a_cache_that_cannot_be_written_names_the_variable(fake, monkeypatch, tm
     monkeypatch.setenv("CLINOMETER_CACHE", str(tmp_path / "file"))
     with pytest.raises(ModelError, match="CLINOMETER_CACHE"):
         expand_weights(fake[0])
+
+
+def test_weights_of_a_model_whose_texts_begin_with_a_mark_are_refused(tiny_folder, tmp_path):
+    """The engine puts none: their probabilities would be others."""
+    from tokenizers import Tokenizer, processors
+
+    marked = tmp_path / "marked"
+    shutil.copytree(tiny_folder, marked)
+    tokenizer = Tokenizer.from_file(str(marked / "tokenizer.json"))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 0)]
+    )
+    tokenizer.save(str(marked / "tokenizer.json"))
+    load_engine(str(tiny_folder), "float32", "cpu")
+    with pytest.raises(ModelError, match="begin a text with a mark.*ask it as hf/FOLDER"):
+        load_engine(str(marked), "float32", "cpu")
 
 
 def test_the_number_format_is_the_one_asked_for(tiny_folder):

@@ -207,3 +207,42 @@ def test_a_mean_near_neutral_whose_stereotypes_lean_is_marked(make_results):
     marks = [cell.text for row in brief.table.rows for cell in row[1:]]
     assert any(mark.startswith("◆ mixed") for mark in marks)
     assert "◆ near neutral, while stereotypes in it lean" in brief.table.caption
+
+
+@pytest.mark.parametrize(("reach", "said"), [(0.9, ": 1 of these 1."), (0.01, "")])
+def test_leans_no_larger_than_placebos_may_have_are_counted(make_results, reach, said):
+    directory = make_results(keys=["age", "weight"], modes=["forced"])
+    path = directory / "estimates.parquet"
+    clustered = pl.col("method") == "clustered"
+    is_age, is_placebo = (clustered & (pl.col("stereotype") == key) for key in ("age", "weight"))
+    changes = {
+        "control": pl.when(pl.col("stereotype") == "weight").then(pl.lit("negative")),
+        "verdict": pl.when(is_age).then(pl.lit("consistent")).otherwise("verdict"),
+        "conditional_on": pl.when(is_age).then(pl.lit("stereotypes")).otherwise("conditional_on"),
+        "estimate": pl.when(is_age).then(0.5).otherwise("estimate"),
+        "ci_low": pl.when(is_placebo).then(-reach).otherwise("ci_low"),
+        "ci_high": pl.when(is_placebo).then(reach / 2).otherwise("ci_high"),
+    }
+    pl.read_parquet(path).with_columns(**changes).write_parquet(path)
+    (sentence,) = in_brief(directory).leans
+    assert ("No larger than placebos may have" in sentence) == bool(said)
+    assert sentence.endswith(said)
+
+
+def test_what_single_words_must_exceed_is_stated(make_results):
+    directory = make_results(keys=["age", "weight"], modes=["forced"])
+    path = directory / "estimates.parquet"
+    is_age = (pl.col("method") == "clustered") & (pl.col("stereotype") == "age")
+    estimates = pl.read_parquet(path)
+    assert "single words" not in in_brief(directory).certainty
+    estimates.with_columns(
+        conditional_on=pl.when(is_age)
+        .then(pl.lit("stereotypes, words as arbitrary ones"))
+        .otherwise(pl.lit("stereotypes")),
+        ci_low=pl.when(is_age).then(-0.25).otherwise("ci_low"),
+        ci_high=pl.when(is_age).then(0.25).otherwise("ci_high"),
+    ).write_parquet(path)
+    said = (
+        "Leans of single words must exceed what arbitrary words vary by: ±0.25 (word association)"
+    )
+    assert said in in_brief(directory).certainty

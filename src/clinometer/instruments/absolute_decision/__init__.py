@@ -246,7 +246,9 @@ INSTRUMENT = Instrument(
     control="control_insects",  # of sentences alone, and so are the others
     constructs="control_constructs",
     placebo="control_nonsense",
-    sizes={"standard": Size(8, control=32, placebo=32, sentences=Turns(12, 4, 1, 4))},
+    sizes={
+        "standard": Size(8, control=32, placebo=32, sentences=Turns(12, 4, control=1, placebo=4))
+    },
     options=(),
     place=4,
 )

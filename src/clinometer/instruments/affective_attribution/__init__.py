@@ -328,9 +328,11 @@ INSTRUMENT = Instrument(
     placebo="control_nonsense",
     control_variations=lambda _, variations, __: variations,
     sizes={
-        "quick": Size(4, control=16, placebo=16, sentences=Turns(8, 2, 2, 2), studies=()),
-        "standard": Size(8, control=32, placebo=32, sentences=Turns(12, 4, 2, 4)),
-        "paper": Size(50, sentences=Turns(24, 10, 5, 10)),
+        "quick": Size(
+            4, control=16, placebo=16, sentences=Turns(8, 2, control=2, placebo=2), studies=()
+        ),
+        "standard": Size(8, control=32, placebo=32, sentences=Turns(12, 4, control=2, placebo=4)),
+        "paper": Size(50, sentences=Turns(24, 10, control=5, placebo=10)),
     },
     first_answer=150,  # descriptions of 60 to 200 tokens in the examples of Li et al. (2025)
     study="mist2025",

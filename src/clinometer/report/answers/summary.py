@@ -216,8 +216,8 @@ def _beside_placebos(results: InstrumentResults, means: Sequence[Lean]) -> str:
     if not smaller:
         return ""
     return (
-        f"{smaller} of these {len(leaning)} are no larger than placebos may have (up to "
-        f"{number(reach)} from neutral)"
+        f"No larger than placebos may have (up to {number(reach)} from neutral): {smaller} of "
+        f"these {len(leaning)}"
     )
 
 

@@ -63,26 +63,24 @@ def is_run(run: Run) -> pl.Expr:
 
 
 def _judge_run(checks: pl.DataFrame, halves: pl.DataFrame) -> Validity:
-    positive, negative = (checks.filter(control=kind) for kind in _KINDS)
-    outcomes = tuple(
-        text
-        for (kind, name) in _KINDS.items()
-        for text in _outcome_texts(name, checks.filter(control=kind))
-    )
-    kinds_passed = sum(
-        not of_kind.is_empty() and (of_kind["verdict"] == PASSED).all()
-        for of_kind in (positive, negative)
-    )
-    found_nothing = not positive.is_empty() and (positive["verdict"] == FAILED).all()
-    if found_nothing or (negative["verdict"] == FAILED).any():
-        verdict = "not valid"
-    elif (positive["verdict"] == FAILED).any():
-        verdict = "valid in part"
-    elif positive.is_empty() and negative.is_empty():
-        verdict = "not tested"
-    else:
-        verdict = _VERDICTS[kinds_passed]
+    """Judge a model and mode by its controls."""
+    by_kind = {name: checks.filter(control=kind) for kind, name in _KINDS.items()}
+    outcomes = tuple(text for kind in by_kind.items() for text in _outcome_texts(*kind))
+    verdict = _verdict(*(of_kind["verdict"] for of_kind in by_kind.values()))
     return Validity(verdict, outcomes, _reliability(halves))
+
+
+def _verdict(positive: pl.Series, negative: pl.Series) -> str:
+    """Return the verdict that the verdicts of both kinds of controls give; see `judge_runs`."""
+    if positive.is_empty() and negative.is_empty():
+        return "not tested"
+    failed = positive == FAILED
+    if (negative == FAILED).any() or (failed.any() and failed.all()):
+        return "not valid"
+    if failed.any():
+        return "valid in part"
+    passed = [not kind.is_empty() and (kind == PASSED).all() for kind in (positive, negative)]
+    return _VERDICTS[sum(passed)]
 
 
 def _outcome_texts(name: str, checks: pl.DataFrame) -> list[str]:
