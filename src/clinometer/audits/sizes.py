@@ -313,7 +313,7 @@ def _pairs(
             return pairs
     # Nothing fits: what the user named, so that the plan refuses it with a reason.
     instruments = options.instruments or tuple(INSTRUMENTS)[:1]
-    return [(study, name) for study in candidates[0] for name in instruments]
+    return [(study, name) for study in candidates[-1] for name in instruments]
 
 
 def _modes_of_all(models: Sequence[str]) -> list[str]:
