@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from benchmarks.conditions import do_conditions, show_selected
 from benchmarks.decisions import NEUTRAL, detect_leans
@@ -41,7 +42,9 @@ from clinometer.audits.tabulating import estimate_means
 from clinometer.statistics.estimates import Inference
 
 #: Neutral pages; pages with leans are fewer by a factor.
-RUNS, FEWER = 300, 5
+RUNS, FEWER = 300, 2
+#: Times that pages are drawn again.
+RESAMPLES = 500
 #: Trials per wording: of the sizes that ask all, the last the most that a run with looks may ask.
 SIZES = (2, 4, 8, 16, 24, 40)
 #: Of `bai2025`, with several words for each group.
@@ -73,22 +76,38 @@ class Row(NamedTuple):
     detected: float
     """Share of leans that are reported."""
     trials: float
-    by_size: Sequence[float]
-    """Share of leans that a plan without looks reports, by size."""
+    share: Figure
+    """Reported leans by those of a plan without looks that has as many trials."""
+    ratio: Figure
+    """Trials by those of a plan without looks that reports as much."""
 
-    @property
-    def share(self) -> float | None:
+
+class Savings(NamedTuple):
+    """What runs with looks report and cost, page by page."""
+
+    detected: NDArray[np.float64]  # (pages,): share of leans that are reported
+    trials: NDArray[np.float64]  # (pages,): a wording
+    by_size: NDArray[np.float64]  # (pages, sizes): share that a plan without looks reports
+
+    def share(self) -> float:
         """Reported leans by those of a plan without looks that has as many trials."""
-        peer = float(np.interp(self.trials, SIZES, self.by_size))
-        return self.detected / peer if peer else None
+        peer = float(np.interp(np.median(self.trials), SIZES, self.by_size.mean(axis=0)))
+        return float(self.detected.mean()) / peer if peer else np.inf
 
-    @property
-    def ratio(self) -> float | None:
-        """Trials by those of a plan without looks that reports as much; None where none does."""
-        rising = np.maximum.accumulate(self.by_size)
-        if self.detected > rising[-1]:
-            return None
-        return self.trials / float(np.interp(self.detected, rising, SIZES))
+    def ratio(self) -> float:
+        """Trials by those of a plan without looks that reports as much; 0 where none does."""
+        rising = np.maximum.accumulate(self.by_size.mean(axis=0))
+        detected = float(self.detected.mean())
+        if detected > rising[-1]:
+            return 0.0
+        return float(np.median(self.trials)) / float(np.interp(detected, rising, SIZES))
+
+    def over_draws(self, measure: Callable[[Savings], float], rng: np.random.Generator) -> Figure:
+        """Return a measure with the interval of pages that are drawn again."""
+        pages = len(self.trials)
+        draws = (rng.integers(0, pages, pages) for _ in range(RESAMPLES))
+        values = [measure(Savings(*(column[draw] for column in self))) for draw in draws]
+        return Figure(measure(self), *map(float, np.quantile(values, (0.025, 0.975))))
 
 
 def run() -> Result:
@@ -111,7 +130,7 @@ def measure(selection: Sequence[Condition], runs: int) -> Result:
          "by those of as many trials", "trials a wording", "by those that report as much"),
         [_table_row(row) for row in rows],
         _claims(rows),
-        ["[…]: 95% Monte Carlo intervals"],
+        ["[…]: 95% Monte Carlo intervals; 0: no plan without looks reports as much"],
     )  # fmt: skip
 
 
@@ -127,14 +146,15 @@ def judge(condition: Condition, runs: int) -> Row:
     # A peer whose errors are many.
     uncorrected = [_false_at_looks(plan, *_draw_page(neutral, rng)) for _ in range(fewer)]
     savings = [_judge_leaning(plan, *_draw_page(leaning, rng)) for _ in range(fewer)]
-    detected, trials, by_size = zip(*savings, strict=True)
+    saved = Savings(*map(np.array, zip(*savings, strict=True)))
     return Row(
         condition,
         _share(pages),
         _share(uncorrected),
-        detected=float(np.mean(detected)),
-        trials=float(np.median(trials)),
-        by_size=np.mean(by_size, axis=0).tolist(),
+        detected=float(saved.detected.mean()),
+        trials=float(np.median(saved.trials)),
+        share=saved.over_draws(Savings.share, rng),
+        ratio=saved.over_draws(Savings.ratio, rng),
     )
 
 
@@ -222,8 +242,8 @@ def _share(values: Sequence[bool]) -> Figure:
 
 
 def _table_row(row: Row) -> list[Value]:
-    figures = (str(row.false), str(row.uncorrected))
-    return [row.condition.name, *figures, row.detected, row.share, row.trials, row.ratio]
+    shares = (str(row.false), str(row.uncorrected), row.detected)
+    return [row.condition.name, *shares, str(row.share), row.trials, str(row.ratio)]
 
 
 def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
@@ -234,10 +254,10 @@ def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
             row.false.misses(most=MOST_FALSE) for row in rows
         ),
         f"one stereotype: at most {MOST_TRIALS:g} of the trials of a plan as good": all(
-            row.ratio is None or row.ratio <= MOST_TRIALS for row in single
+            not row.ratio.misses(most=MOST_TRIALS) for row in single
         ),
         f"five: at least {LEAST_SHARE:g} of what a plan with as many trials finds": all(
-            row.share is None or row.share >= LEAST_SHARE for row in several
+            not row.share.misses(least=LEAST_SHARE) for row in several
         ),
     }
 

@@ -61,7 +61,7 @@ from clinometer.statistics.summaries import keys_of
 __all__ = ["LEAST_CHANCE", "next_stage", "parts_of_stage"]
 
 #: Below this chance of being decided by all trials, a stereotype is asked no more.
-LEAST_CHANCE = 0.25
+LEAST_CHANCE = 1 / 3
 
 #: Part of the variance that is taken to be the same at every look, at most: with more, looks would
 #: hardly differ, and a wrong component would cost most.
