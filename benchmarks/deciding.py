@@ -90,12 +90,12 @@ class Savings(NamedTuple):
     by_size: NDArray[np.float64]  # (pages, sizes): share that a plan without looks reports
 
     def share(self) -> float:
-        """Reported leans by those of a plan without looks that has as many trials."""
+        """Return reported leans by those of a plan without looks that has as many trials."""
         peer = float(np.interp(np.median(self.trials), SIZES, self.by_size.mean(axis=0)))
         return float(self.detected.mean()) / peer if peer else np.inf
 
     def ratio(self) -> float:
-        """Trials by those of a plan without looks that reports as much; 0 where none does."""
+        """Return trials by those of a plan without looks that reports as much; 0 where none does."""
         rising = np.maximum.accumulate(self.by_size.mean(axis=0))
         detected = float(self.detected.mean())
         if detected > rising[-1]:
@@ -107,7 +107,9 @@ class Savings(NamedTuple):
         pages = len(self.trials)
         draws = (rng.integers(0, pages, pages) for _ in range(RESAMPLES))
         values = [measure(Savings(*(column[draw] for column in self))) for draw in draws]
-        return Figure(measure(self), *map(float, np.quantile(values, (0.025, 0.975))))
+        # Ends are values themselves, as some are infinite.
+        ends = np.quantile(values, (0.025, 0.975), method="inverted_cdf")
+        return Figure(measure(self), *map(float, ends))
 
 
 def run() -> Result:
