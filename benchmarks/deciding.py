@@ -95,7 +95,7 @@ class Savings(NamedTuple):
         return float(self.detected.mean()) / peer if peer else np.inf
 
     def ratio(self) -> float:
-        """Return trials by those of a plan without looks that reports as much; 0 where none does."""
+        """Return trials by those of a plan that reports as much; 0 where none does."""
         rising = np.maximum.accumulate(self.by_size.mean(axis=0))
         detected = float(self.detected.mean())
         if detected > rising[-1]:
