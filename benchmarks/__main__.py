@@ -39,7 +39,7 @@ NAMES = (
         "elicitation",
         "answering",
     ),
-    *("many_models", "embedded", "association", "modes"),
+    *("many_models", "embedded", "association", "modes", "models"),
     *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),
     *("rivals", "vllm_offline"),
 )

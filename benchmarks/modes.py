@@ -121,7 +121,7 @@ def run() -> Result:
 def compare(estimates: Mapping[str, pl.DataFrame]) -> Result:
     """Compare the ways of each model; `estimates` are of audits, by the name of the model."""
     rows: list[Sequence[Value]] = []
-    agreements = {name: _agreements(frame) for name, frame in estimates.items()}
+    agreements = {name: agreements(frame) for name, frame in estimates.items()}
     for model, by_pair in agreements.items():
         for (first, second), agreement in by_pair.items():
             rows.append((model, str(first), str(second), *_texts(agreement)))
@@ -153,7 +153,7 @@ def _texts(agreement: Agreement) -> tuple[Value, ...]:
     )
 
 
-def _agreements(estimates: pl.DataFrame) -> dict[tuple[Way, Way], Agreement]:
+def agreements(estimates: pl.DataFrame) -> dict[tuple[Way, Way], Agreement]:
     """Compare every two ways of a model that share the instrument or the mode."""
     means = _means(estimates)
     reliabilities = _reliabilities(estimates)

@@ -1,0 +1,43 @@
+"""Audits of models that others made, and the table of them."""
+
+from pathlib import Path
+
+import pytest
+from benchmarks.measuring import NotRun
+
+from benchmarks import models
+
+
+def test_without_audits_nothing_is_set_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "RUNS", tmp_path)
+    monkeypatch.setattr(models, "REPOSITORY", tmp_path.parent)
+    with pytest.raises(NotRun, match="no audits"):
+        models.run()
+
+
+def test_a_row_for_each_audit_and_how_two_modes_agree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "RUNS", tmp_path)
+    arguments = "simulated/leaning --study bai2025 --instrument word_association"
+    models.main([*arguments.split(), "--mode", "structured", "--mode", "forced"])
+    result = models.run()
+    assert [row[:2] for row in result.rows] == [
+        ["simulated-leaning, bai2025", f"word association {mode}"]
+        for mode in ("forced", "structured")
+    ]
+    for row in result.rows:
+        by_column = dict(zip(result.columns, row, strict=True))
+        assert by_column["scored"] == 1.0 and by_column["refused"] == 0.0
+        assert str(by_column["lean"]).endswith(" of 21") and "passed" in str(row[-2])
+    assert "forced and structured: r " in result.notes[-1]
+
+
+def test_a_mode_that_a_model_lacks_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(models, "RUNS", tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    models.main(["openai/gpt-4o", "--study", "bai2025", "--mode", "likelihood"])
+    assert "openai/gpt-4o, bai2025, likelihood: " in capsys.readouterr().err
+    assert not [*tmp_path.rglob("estimates.parquet")]
