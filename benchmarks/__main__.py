@@ -25,6 +25,7 @@ NAMES = (
         "emergent",
         "decisions",
         "single_words",
+        "wide",
         "planning",
         "plans",
         "many_scores",

@@ -76,11 +76,10 @@ class Condition:
 class Row(NamedTuple):
     """Leans of one level that are predicted to be found in .8."""
 
-    condition: Condition
-    level: str
+    name: str
     lean: float | None
     """Mean of the leans; None where none is large enough."""
-    detected: Figure | None
+    found: Figure | None
 
 
 def run() -> Result:
@@ -97,7 +96,7 @@ def conditions() -> Iterator[Condition]:
 def measure(selection: Sequence[Condition], runs: int) -> Result:
     """Do conditions and set out how often leans are found that are predicted to be."""
     rows = [row for done in do_conditions(partial(judge, runs=runs), selection) for row in done]
-    shares = [row.detected for row in rows if row.detected is not None]
+    shares = [row.found for row in rows if row.found is not None]
     claim = f"leans that are predicted to be found in {CHANCE:g} are, within {LARGEST_GAP:g}"
     ends = CHANCE - LARGEST_GAP, CHANCE + LARGEST_GAP
     return Result(
@@ -116,8 +115,14 @@ def judge(condition: Condition, runs: int) -> list[Row]:
     pilot = components_of_world(condition.world)
     predicted = power(MODEL, size=SIZE, options=condition.options, pilot=pilot, chance=CHANCE)
     levels = LEVELS if condition.stereotypes > 1 else LEVELS[:1]
-    leans = {level: _smallest_leans(predicted, simulation, level) for level in levels}
-    return [_judge_level(condition, simulation, level, leans[level], runs) for level in levels]
+    rows = []
+    for level in levels:
+        leans = smallest_leans(predicted, simulation, level)
+        seed = zlib.crc32(f"{condition.name} {level}".encode())
+        found = None if leans is None else share_found(simulation, level, leans, seed, runs)
+        lean = None if leans is None else float(leans.mean())
+        rows.append(Row(f"{condition.name}, {level}", lean, found))
+    return rows
 
 
 def components_of_world(world: World) -> pl.DataFrame:
@@ -133,40 +138,31 @@ def components_of_world(world: World) -> pl.DataFrame:
     return shipped.with_columns(relative_variance=pl.col("error_source").replace_strict(variances))
 
 
-def _smallest_leans(
+def smallest_leans(
     predicted: pl.DataFrame, simulation: Simulation, level: str
 ) -> NDArray[np.float64] | None:
-    """Return the leans of stereotypes that are predicted to be found; None if one has none."""
-    keys = simulation.keys.select("stereotype")
-    rows = predicted.filter(level=level)
-    if level == "model":
-        keys = keys.with_columns(smallest_effect=pl.lit(rows["smallest_effect"].item()))
-    else:
-        effects = rows.select("stereotype", "smallest_effect")
-        keys = keys.join(effects, on="stereotype", how="left", maintain_order="left")
-    leans = keys["smallest_effect"]
+    """Return the leans of stereotypes whose means of a level are predicted to be found.
+
+    None if one of them has none.
+    """
+    on = {"stereotype": ["stereotype"], "category": ["category"], "model": []}[level]
+    rows = predicted.filter(level=level).select(*on, "smallest_effect")
+    how = {"how": "left", "on": on, "maintain_order": "left"} if on else {"how": "cross"}
+    leans = simulation.keys.join(rows, **how)["smallest_effect"]
     return None if leans.null_count() else leans.to_numpy()
 
 
-def _judge_level(
-    condition: Condition,
-    simulation: Simulation,
-    level: str,
-    leans: NDArray[np.float64] | None,
-    runs: int,
-) -> Row:
-    """Simulate leans that are predicted to be found at a level."""
-    if leans is None:
-        return Row(condition, level, None, None)
-    seed = zlib.crc32(f"{condition.name} {level}".encode())
-    pages = estimate_pages(simulation, runs, seed, leans=leans).filter(range="other_prompts")
-    rows = detect_leans(pages.filter(level=level).drop_nulls("verdict"))
-    return Row(condition, level, float(leans.mean()), average(rows, "detected"))
+def share_found(
+    simulation: Simulation, level: str, leans: NDArray[np.float64], seed: int, runs: int
+) -> Figure:
+    """Return which share of the means of a level is told in other prompts."""
+    pages = estimate_pages(simulation, runs, seed, leans=leans)
+    rows = pages.filter(range="other_prompts", level=level).drop_nulls("verdict")
+    return average(detect_leans(rows), "detected")
 
 
 def _table_row(row: Row) -> list[Value]:
-    share = None if row.detected is None else str(row.detected)
-    return [f"{row.condition.name}, {row.level}", row.lean, share]
+    return [row.name, row.lean, None if row.found is None else str(row.found)]
 
 
 if __name__ == "__main__":

@@ -29,6 +29,6 @@ def test_conditions_have_names_of_their_own():
 
 def test_leans_that_are_predicted_are_simulated():
     rows = judge(Condition("calm, 2", World(), 2), runs=4)
-    assert [row.level for row in rows] == ["stereotype", "model"]
+    assert [row.name for row in rows] == ["calm, 2, stereotype", "calm, 2, model"]
     assert 0 < rows[1].lean < rows[0].lean
-    assert all(row.detected.value > 0 for row in rows)
+    assert all(row.found.value > 0 for row in rows)
