@@ -375,3 +375,18 @@ def test_a_word_that_is_not_recorded_is_a_word(scores_of, lost):
     assert all((member >= 0).all() for member in stratum.design.members[:-1])
     default = CROSSED.index("default")
     assert len(stratum.design.levels[default]) == 5  # four and the one that is not recorded
+
+
+@pytest.mark.parametrize(("words", "is_open"), [(1, True), (2, False)])
+def test_a_word_that_is_not_recorded_is_no_other_word(scores_of, measure, words, is_open):
+    """Beside one word that is recorded it says nothing of other words."""
+    rows = [
+        {"variation": f"v{k % 3}", "marginalized": f"a{k % words}", "default": f"b{k % words}",
+         "iteration": k, "order": None, "score": 0.1 * (k % 5)}
+        for k in range(24)
+    ]  # fmt: skip
+    for row in rows[6:9]:
+        row |= {"marginalized": None, "default": None}
+    estimates = estimate_measure(scores_of(*rows), measure)
+    (found,) = estimates.filter(level="stereotype", method="clustered").to_dicts()
+    assert ("one marginalized word" in found["conditional_on"]) == is_open

@@ -71,8 +71,8 @@ class CrossedDesign:
 
     @cached_property
     def varies(self) -> NDArray[np.bool_]:
-        """Of each factor, whether it has several levels, (factors,)."""
-        return np.array([len(codes) > 1 for codes in self.levels])
+        """Of each factor, whether it has several levels that were recorded, (factors,)."""
+        return np.array([np.count_nonzero(codes) > 1 for codes in self.levels])
 
     def squares(self, values: Array) -> Array:
         """Return the sums of squares of `values`, shape (units,), by source: (sources,)."""
@@ -112,7 +112,8 @@ def design(codes: Sequence[Codes], weights: Array) -> CrossedDesign:
     Parameters
     ----------
     codes
-        Of each of `CROSSED` (units,), the levels as integers; −1 for units without one.
+        Of each of `CROSSED` (units,), the levels as integers; −1 for units without one, 0 for those
+        whose level was not recorded.
     weights
         (units,), the number of answers behind each.
     """
