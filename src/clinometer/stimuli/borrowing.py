@@ -43,21 +43,21 @@ def borrow(content: Mapping[str, Any], load: Load, root: yaml.Node | None, sourc
     StudyError
         If what is named does not exist, or stands in the study as well; with file, line and field.
     """
-    fields = {
-        "stereotypes": ("groups_of", _take_groups),
-        "instruments": ("wordings_of", _take_wordings),
-    }
-    for part, (field, take) in fields.items():
+    for part, field, take in (
+        ("stereotypes", "groups_of", _take_groups),
+        ("instruments", "wordings_of", _take_wordings),
+    ):
         entries = content.get(part)
-        for key, entry in entries.items() if isinstance(entries, dict) else ():
+        if not isinstance(entries, dict):
+            continue
+        for key, entry in entries.items():
             if not isinstance(entry, dict) or field not in entry:
                 continue
             try:
                 entries[key] = take(key, entry, load)
             except StudyError as error:
-                place = (part, key, field)
-                line = line_of(root, *place)
-                raise StudyError(f"{source}:{line}: {'.'.join(place)}: {error}") from None
+                line = line_of(root, part, key, field)
+                raise StudyError(f"{source}:{line}: {part}.{key}.{field}: {error}") from None
 
 
 def _take_groups(_: str, stereotype: Mapping[str, Any], load: Load) -> dict[str, Any]:
@@ -65,9 +65,9 @@ def _take_groups(_: str, stereotype: Mapping[str, Any], load: Load) -> dict[str,
     rest = {**stereotype}
     study, dot, key = str(rest.pop("groups_of")).partition(".")
     if not dot:
-        raise StudyError(f"{study!r}: expected STUDY.STEREOTYPE")
-    if stated := [field for field in GROUPS if field in rest]:
-        raise StudyError(f"{stated[0]} stands beside it; give one of them")
+        raise StudyError(f"{study[:80]!r}: expected STUDY.STEREOTYPE")
+    if doubled := [field for field in GROUPS if field in rest]:
+        raise StudyError(f"{doubled[0]} stands beside it; give one of them")
     stereotypes = load(study).stereotypes
     if key not in stereotypes:
         raise StudyError(unknown(f"stereotype of {study}", key, stereotypes))
