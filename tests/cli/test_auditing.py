@@ -56,7 +56,10 @@ def test_an_audit_asks_the_wide_study_and_the_controls() -> None:
     found = asked(plan)
     wide = {("clinometer2026", name) for name in ("word_association", "relative_decision")}
     assert wide < found and not {("bai2025", name) for _, name in wide} & found
-    assert {("mist2025", "word_association"), ("mist2025", "affective_attribution")} < found
+    assert ("clinometer2026_content", "word_association") in found
+    assert {instrument for study, instrument in found if study == "mist2025"} == {
+        "affective_attribution"
+    }
     of_tasks = {
         ("control_insects", "relative_decision"),
         ("control_constructs", "relative_decision"),
@@ -65,7 +68,8 @@ def test_an_audit_asks_the_wide_study_and_the_controls() -> None:
     assert {(*pair, control) for pair, control in (
         (("clinometer2026", "word_association"), "control_insects"),
         (("clinometer2026", "word_association"), "control_constructs"),
-        (("mist2025", "word_association"), "control_nonsense"),
+        (("clinometer2026_content", "word_association"), "control_constructs"),
+        (("clinometer2026_content", "word_association"), "control_nonsense"),
         (("mist2025", "affective_attribution"), "control_occasions"),
         (("mist2025", "affective_attribution"), "control_nonsense"),
     )} < asked_within(plan)  # fmt: skip
@@ -523,6 +527,27 @@ def test_positive_controls_are_of_the_constructs_that_are_asked_about() -> None:
     assert controls("age") == {"insects"}
     assert controls("career") == {"actresses"}
     assert controls("age", "weapon", "power") == {"insects", "predators", "beginners"}
+
+
+CONTENT = ("openai/x", "--study", "clinometer2026_content", "--instrument", "word_association")
+
+
+@pytest.mark.parametrize(("size", "wordings", "number"), [("quick", 8, 2), ("standard", 16, 2),
+                                                          ("paper", 16, 10)])  # fmt: skip
+def test_a_study_of_dimensions_takes_turns_on_each(size: str, wordings: int, number: int) -> None:
+    trials = planned(*CONTENT, "--size", size).trials()
+    cells = trials.group_by("stereotype", "dimension")
+    assert {*cells.agg(pl.col("variation").n_unique())["variation"]} == {wordings}
+    assert {*cells.len()["len"]} == {wordings * number} and len(cells.len()) == 30
+
+
+def test_each_dimension_has_a_control_of_its_construct() -> None:
+    keys = {key for part in planned(*CONTENT, "--controls").selections for key in part.stereotypes}
+    controls = keys - {*load_study("clinometer2026_content").stereotypes}
+    assert controls == {"beginners", "hermits", "thieves", "nonsense"}
+    replicated = planned(*CONTENT[:1], "--study", "mist2025", *CONTENT[3:], "--controls")
+    of_mist = {key for part in replicated.selections for key in part.stereotypes}
+    assert of_mist - {*MIST.stereotypes} == {"beginners", "insects", "nonsense"}
 
 
 def test_tasks_have_their_controls_in_the_sentences_of_the_study() -> None:

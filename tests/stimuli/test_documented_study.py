@@ -10,7 +10,7 @@ import pytest
 from clinometer.errors import StudyError
 from clinometer.instruments.catalogue import INSTRUMENTS, offers
 from clinometer.instruments.design import Design
-from clinometer.stimuli import parse_study
+from clinometer.stimuli import load_study, parse_study
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,7 +25,7 @@ def test_the_study_of_the_page_on_python() -> None:
 
 
 def test_the_studies_of_the_guide() -> None:
-    whole, wordings, _, decisions, _, _, interventions = blocks("docs/how-to/studies.md")
+    whole, wordings, _, decisions, *_, interventions = blocks("docs/how-to/studies.md")
     assert parse_study(whole, "whole").stereotypes["cats"].label == "Cats"
     lead = "stereotypes:\n  cats:\n    …\n"
     instruments, changed = wordings.split(lead)
@@ -63,7 +63,7 @@ def test_the_sentences_of_the_guide() -> None:
 
 
 def test_the_study_of_dimensions_in_the_guide() -> None:
-    *_, whole, wordings, _ = blocks("docs/how-to/studies.md")
+    *_, whole, wordings, _, _ = blocks("docs/how-to/studies.md")
     for text in (whole, whole + wordings):
         study = parse_study(text, "studies.md")
         both = ("word_association", "affective_attribution")
@@ -73,6 +73,16 @@ def test_the_study_of_dimensions_in_the_guide() -> None:
         assert set(paired["dimension"]) == {"competence", "warmth"}
         assert "{" not in "".join([*paired["prompt"], *thought["prompt"], *thought["followup"]])
     assert len(paired["attributes"][0]) == 6 and study.answers.negations == ["hardly"]
+
+
+def test_what_the_guide_takes_from_a_shipped_study() -> None:
+    *_, taking, _ = blocks("docs/how-to/studies.md")
+    study, source = (
+        parse_study("name: elders\n" + taking, "studies.md"),
+        load_study("clinometer2026"),
+    )
+    assert study.stereotypes["elders"].default == source.stereotypes["age"].default
+    assert study.instruments.word_association == source.instruments.word_association
 
 
 OWN = """name: mine

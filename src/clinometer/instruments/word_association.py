@@ -388,6 +388,9 @@ _PUBLISHED = {
     ),
 }
 
+#: Studies of many wordings: of stereotypes, and of stereotype content.
+_WIDE = ("clinometer2026", "clinometer2026_content")
+
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
@@ -417,7 +420,7 @@ INSTRUMENT = Instrument(
             4,
             control=8,
             placebo=16,
-            turns={"clinometer2026": Turns(8, 2, control=2, placebo=4)},
+            turns=dict.fromkeys(_WIDE, Turns(8, 2, control=2, placebo=4)),
             sentences=Turns(10, 1, control=1, placebo=2),
             studies=("clinometer2026",),
         ),
@@ -425,13 +428,17 @@ INSTRUMENT = Instrument(
             10,
             control=10,
             placebo=64,
-            turns={"clinometer2026": Turns(16, 4, control=4, placebo=16)},
+            turns={
+                "clinometer2026": Turns(16, 4, control=4, placebo=16),
+                # Each stereotype on three dimensions.
+                "clinometer2026_content": Turns(16, 2, control=2, placebo=8),
+            },
             sentences=Turns(24, 2, control=1, placebo=4),
-            studies=("clinometer2026", "mist2025"),
+            studies=_WIDE,
         ),
         "paper": Size(
             50,
-            turns={"clinometer2026": Turns(24, 10, control=10, placebo=20)},
+            turns=dict.fromkeys(_WIDE, Turns(24, 10, control=10, placebo=20)),
             sentences=Turns(24, 10, control=5, placebo=10),
         ),
     },

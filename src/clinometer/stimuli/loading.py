@@ -18,6 +18,7 @@ import yaml
 
 from clinometer.errors import InputError, StudyError, unknown
 from clinometer.families import families
+from clinometer.stimuli.borrowing import borrow
 from clinometer.stimuli.norms import inline_norms
 from clinometer.stimuli.study import FamilyStudy, Study
 from clinometer.stimuli.wording import Instruments, RawPart
@@ -95,6 +96,13 @@ def _shipped_text(file: str) -> str:
 def _shipped_study(name: str) -> Study:
     items = Path(str(resources.files("clinometer.stimuli"))) / "items"
     return parse_study(_shipped_text(f"studies/{name}.yaml"), f"{name}.yaml", items)
+
+
+def _find_shipped(name: str) -> Study:
+    """Load a shipped study; StudyError if there is none of the name."""
+    if name not in (names := shipped_studies()):
+        raise StudyError(unknown("shipped study", name, names))
+    return _shipped_study(name)
 
 
 def load_study(study: str | Path | Study) -> Study:
@@ -175,6 +183,7 @@ def parse_study(text: str, source: str, norms: Path | None = None) -> Study:
     # refused by `validate`.
     if isinstance(content.get("norms"), str) and content["norms"]:
         content["norms"] = inline_norms(content["norms"], norms or Path(source).parent)
+    borrow(content, _find_shipped, root, source)
     parts = content.setdefault("instruments", {})
     if isinstance(parts, dict):  # anything else is refused by `validate`, with its line
         for name in parts.keys() - Instruments.model_fields.keys():
