@@ -175,7 +175,7 @@ def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
     means = {(row["model"], row["mode"]): row for row in results.over_all.iter_rows(named=True)}
     failures = _control_failures(results)
     summaries = []
-    for (model, mode), part in results.by_stereotype.group_by("model", "mode", maintain_order=True):
+    for (model, mode), part in results.headline.group_by("model", "mode", maintain_order=True):
         summary = {
             "measure": results.name,
             "neutral": results.measure.neutral,

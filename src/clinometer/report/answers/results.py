@@ -96,6 +96,8 @@ class InstrumentResults:
     facts: InstrumentFacts
     levels: Mapping[str, pl.DataFrame]  # its estimates by level, with the columns of `_leans`
     by_stereotype: pl.DataFrame  # of them those per stereotype
+    headline: pl.DataFrame  # of these, what headlines count: no word that is asked as people, too
+    words: pl.DataFrame  # of a study of people, those of the words and things; see `_words`
     over_all: pl.DataFrame  # and those over all stereotypes
     controls: pl.DataFrame  # the estimates of its controls, one row each
     tables: AnswerResults  # of both
@@ -125,8 +127,17 @@ def split(answers: AnswerResults) -> tuple[InstrumentResults, ...]:
         measured = answers.estimates
     pairs = measured.select("study", "instrument").unique(maintain_order=True)
     measures = pairs.drop_nulls("instrument").rows()
-    measures.sort(key=lambda measure: rank(measure[1], planned))
-    several = len({study for study, _ in measures}) > 1
+    names = list(dict.fromkeys(study for study, _ in measures))
+    word_studies = answers.plan.word_studies
+
+    def place_of(measure: tuple[str, str]) -> tuple[int, int, bool]:
+        """Return the place of a study and instrument: people stand before their words."""
+        study, instrument = measure
+        beside = rank(word_studies.get(study, study), names)
+        return rank(instrument, planned), beside, study not in word_studies
+
+    measures.sort(key=place_of)
+    several = len(names) > 1
     return tuple(_narrow(answers, study, instrument, several) for study, instrument in measures)
 
 
@@ -164,6 +175,8 @@ def _narrow(
         facts=plan.facts.get(instrument, InstrumentFacts()),
         levels=levels,
         by_stereotype=levels["stereotype"],
+        headline=levels["stereotype"].filter(~_is_named_as_people(answers, study, instrument)),
+        words=_leans(with_spread(_words(answers, study, instrument)), measure),
         over_all=levels["model"],
         controls=controls,
         tables=tables,
@@ -171,6 +184,33 @@ def _narrow(
         short_names=short_names(list(models)),
         validities=judge_runs(levels["stereotype"], controls, tables.reliability),
     )
+
+
+def _is_named_as_people(answers: AnswerResults, study: str, instrument: str) -> pl.Expr:
+    """Tell which stereotypes of a study are asked in a study of people, too."""
+    studies = [people for people, words in answers.plan.word_studies.items() if words == study]
+    of_people = answers.estimates.filter(
+        pl.col("study").is_in(studies), pl.col("control").is_null(), instrument=instrument
+    )
+    return pl.col("stereotype").is_in(of_people["stereotype"].drop_nulls().unique().implode())
+
+
+def _words(answers: AnswerResults, study: str, instrument: str) -> pl.DataFrame:
+    """Return the estimates of the words, and of the things, that a study of people stands for.
+
+    `word_of`: the stereotype that they are of. No rows for another study.
+    """
+    word_study = answers.plan.word_studies.get(study, "")
+    stereotypes = answers.plan.of(word_study).stereotypes
+    names = {key: facts.control_for or key for key, facts in stereotypes.items()}
+    rows = answers.estimates.filter(
+        pl.col("control").fill_null("things") == "things",  # null: the words themselves
+        *(pl.col("study") == word_study, pl.col("level") == "stereotype"),
+        instrument=instrument,
+    )
+    word_of = pl.col("stereotype").replace_strict(names, default=None, return_dtype=pl.String)
+    of_people = answers.plan.of(study).stereotypes
+    return rows.with_columns(word_of=word_of).filter(pl.col("word_of").is_in([*of_people]))
 
 
 def _leans(means: pl.DataFrame, measure: Measure) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, 
 from clinometer.report.answers.earlier import EarlierAudit, read_earlier
 from clinometer.report.answers.overview import in_lines as lines_of
 from clinometer.report.answers.overview import overview, overview_figure
+from clinometer.report.answers.people import WORD_FORMS
 from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.results import AnswerResults, InstrumentResults
 from clinometer.report.markdown import as_line
@@ -133,9 +134,9 @@ def _title(plan: PlanFacts, answers: AnswerResults) -> str:
 
 
 def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
-    """Yield the mean of every stereotype."""
+    """Yield the mean of every stereotype that headlines count."""
     for name, results in instruments.items():
-        for row in results.by_stereotype.drop_nulls("estimate").iter_rows(named=True):
+        for row in results.headline.drop_nulls("estimate").iter_rows(named=True):
             yield Lean(
                 about={factor: row[column] for factor, column in FACTORS.items()},
                 instrument=name,
@@ -200,8 +201,27 @@ def _leans_sentence(
     effect = lower_first(largest_effect(results))
     overall = "; ".join(filter(None, (_overall(results), effect)))
     counts = f"In other prompts, of {total}, {leans or 'none is shown to lean'}"
-    sentences = filter(None, (overall, counts, _beside_placebos(results, of_instrument)))
+    beside = (_beside_words(results), _as_people(results), _beside_placebos(results, of_instrument))
+    sentences = filter(None, (overall, counts, *beside))
     return f"{capital(name)}{validity}: {'. '.join(sentences)}."
+
+
+def _beside_words(results: InstrumentResults) -> str:
+    """Say of people how many lean as their words, and as things, do; empty of other studies."""
+    texts = []
+    for (control,), rows in results.words.group_by("control", maintain_order=True):
+        lean = sum(headline_kind(row) in LEANS for row in rows.iter_rows(named=True))
+        texts.append(f"{lean} of {rows.height} as {WORD_FORMS[control]}")
+    return f"Of the same, lean {', '.join(texts)}" if texts else ""
+
+
+def _as_people(results: InstrumentResults) -> str:
+    """Say how many stereotypes are counted where their groups are people; empty where none is."""
+    elsewhere = results.by_stereotype["stereotype"].n_unique()
+    elsewhere -= results.headline["stereotype"].n_unique()
+    if not elsewhere:
+        return ""
+    return f"{elsewhere} more, each asked with one word, are counted where it names people"
 
 
 def _beside_placebos(results: InstrumentResults, means: Sequence[Lean]) -> str:
