@@ -53,8 +53,8 @@ def _name_people(
     """
     keys_of: dict[tuple[str, str], list[str]] = {}
     for part, keys in lending:
-        named = [key for key in keys if part.study.stereotypes[key].people]
-        keys_of.setdefault((part.study.name, part.instrument), []).extend(named)
+        with_people = [key for key in keys if part.study.stereotypes[key].people]
+        keys_of.setdefault((part.study.name, part.instrument), []).extend(with_people)
     added = []
     for part in parts:
         keys = keys_of.get((part.study.name, part.instrument), [])
@@ -75,9 +75,9 @@ def _add_things(
     studies = {part.study.name: part.study for part in parts}
     added = []
     for part, keys in lending:
-        if named := [key for key in keys if part.study.stereotypes[key].things]:
-            studies[part.study.name] = studies[part.study.name].with_things(named)
-            added.append(replace(part, stereotypes=list(map(things_name, named))))
+        if with_things := [key for key in keys if part.study.stereotypes[key].things]:
+            studies[part.study.name] = studies[part.study.name].with_things(with_things)
+            added.append(replace(part, stereotypes=list(map(things_name, with_things))))
     return [replace(part, study=studies[part.study.name]) for part in (*parts, *added)]
 
 

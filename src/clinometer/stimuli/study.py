@@ -6,7 +6,8 @@ are replaced as text, so braces in a word remain braces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Literal, Protocol
 
@@ -206,7 +207,8 @@ class Stereotype(StereotypeWords):
                     f"{field}: phrases stand beside groups of one word; here both have several"
                 )
             for name in ("", *self.variations):
-                _check_words(field, stereotype.words(name))
+                with _error_of_words(field):
+                    StereotypeWords.model_validate(stereotype.words(name).model_dump())
         return self
 
     @model_validator(mode="after")
@@ -236,8 +238,6 @@ class Study(Strict):
     licence: str = ""
     control: Literal["", "positive", "negative"] = ""
     """For a control study: whether an association is known to be there, or known not to be."""
-    word_study: str = ""
-    """For a study of `with_people`: the one that names these groups with one word."""
     deviations: list[str] = []
     columns: dict[str, str] = {}
     """Other names of columns in recorded answers, and what they are here."""
@@ -251,6 +251,8 @@ class Study(Strict):
     norms: str = ""
     """What people say of the groups: the text of a table (`norms.NORMS`), whose file a study file
     names."""
+    word_study: str = ""
+    """For a study of `with_people`: the one that names these groups with one word."""
     instruments: Instruments
     decision_sentences: DecisionSentences = DecisionSentences()
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)
@@ -288,12 +290,12 @@ class Study(Strict):
         StudyError
             If no stereotype has `people`.
         """
-        named = {
+        people = {
             key: stereotype.in_phrases()["people"]
             for key, stereotype in self.stereotypes.items()
             if stereotype.people
         }
-        if not named:
+        if not people:
             raise StudyError(f"study {self.name!r}: no stereotype has people")
         controls = {
             key: stereotype
@@ -304,7 +306,7 @@ class Study(Strict):
             **{"name": f"{self.name}_people"[:64], "word_study": self.name},
             **{"title": f"{self.title or self.name}: groups named as people"},
             **{"deviations": [*self.deviations, _NAMED_AS_PEOPLE.format(self.name)], "norms": ""},
-            **{"stereotypes": {**named, **controls}},
+            **{"stereotypes": {**people, **controls}},
         }
         return self.model_copy(update=changed)
 
@@ -425,8 +427,8 @@ class Study(Strict):
             for dimension, pole in self.dimensions.items() if not stereotype.tied else ():
                 for variation in ("", *stereotype.variations):
                     for form in (stereotype, *stereotype.in_phrases().values()):
-                        words = form.words(variation)
-                        _check_words(f"{key} on {dimension}", words, pole)
+                        with _error_of_words(f"{key} on {dimension}"):
+                            _cross(form.words(variation), pole)
         return self
 
     @model_validator(mode="after")
@@ -444,16 +446,17 @@ class Study(Strict):
         return self
 
 
-def _cross(words: StereotypeWords, pole: Dimension | StereotypeWords) -> StereotypeWords:
-    """Return the groups with the attributes of a dimension, or of other words."""
+def _cross(words: StereotypeWords, pole: Dimension) -> StereotypeWords:
+    """Return the groups with the attributes of a dimension."""
     attributes = {"tied": pole.tied, "counter": pole.counter}
     return StereotypeWords.model_validate({**words.model_dump(), **attributes})
 
 
-def _check_words(name: str, words: StereotypeWords, pole: Dimension | None = None) -> None:
-    """Refuse words that break the rules, alone or on a dimension; `name` begins the error."""
+@contextmanager
+def _error_of_words(name: str) -> Iterator[None]:
+    """Give the error of words that break the rules in a line, which begins with `name`."""
     try:
-        _cross(words, pole or words)
+        yield
     except ValidationError as error:
         why = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise ValueError(f"{name}: {why}") from None

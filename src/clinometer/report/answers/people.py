@@ -12,7 +12,7 @@ from clinometer.report.tables import FROM, LEAN, TableColumn, mean_columns, rend
 __all__ = ["WORD_FORMS", "people_section"]
 
 #: Kind of a control → how the groups of its stereotypes are named; null: the words themselves.
-WORD_FORMS = {None: "the study’s word", "things": "things"}
+WORD_FORMS = {None: "the study’s word alone", "things": "things"}
 
 _PEOPLE = "people"
 

@@ -95,8 +95,7 @@ class InstrumentResults:
     scale: str  # of the measure, in a sentence
     facts: InstrumentFacts
     levels: Mapping[str, pl.DataFrame]  # its estimates by level, with the columns of `_leans`
-    by_stereotype: pl.DataFrame  # of them those per stereotype
-    headline: pl.DataFrame  # of these, what headlines count: no word that is asked as people, too
+    by_stereotype: pl.DataFrame  # of them those per stereotype; ``in_headline``: see `headline`
     words: pl.DataFrame  # of a study of people, those of the words and things; see `_words`
     over_all: pl.DataFrame  # and those over all stereotypes
     controls: pl.DataFrame  # the estimates of its controls, one row each
@@ -104,6 +103,11 @@ class InstrumentResults:
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
     short_names: Mapping[str, str]  # of the models, "" for one without a name, as they differ
     validities: Mapping[Run, Validity]  # of each model and mode
+
+    @property
+    def headline(self) -> pl.DataFrame:
+        """The estimates per stereotype that headlines count: no word that is asked as people."""
+        return self.by_stereotype.filter("in_headline")
 
     @property
     def several_runs(self) -> bool:
@@ -158,6 +162,8 @@ def _narrow(
         estimates = estimates.with_columns(control_mode)
         tables = replace(tables, reliability=tables.reliability.with_columns(control_mode))
     of_study = _leans(with_spread(estimates.filter(~is_control, study=study)), measure)
+    in_headline = ~_is_named_as_people(answers, study, instrument)
+    of_study = of_study.with_columns(in_headline=in_headline)
     levels = {level: of_study.filter(level=level) for level in LEVELS}
     dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
     # Those of decisions are ways of deciding.
@@ -175,7 +181,6 @@ def _narrow(
         facts=plan.facts.get(instrument, InstrumentFacts()),
         levels=levels,
         by_stereotype=levels["stereotype"],
-        headline=levels["stereotype"].filter(~_is_named_as_people(answers, study, instrument)),
         words=_leans(with_spread(_words(answers, study, instrument)), measure),
         over_all=levels["model"],
         controls=controls,
@@ -192,7 +197,8 @@ def _is_named_as_people(answers: AnswerResults, study: str, instrument: str) -> 
     of_people = answers.estimates.filter(
         pl.col("study").is_in(studies), pl.col("control").is_null(), instrument=instrument
     )
-    return pl.col("stereotype").is_in(of_people["stereotype"].drop_nulls().unique().implode())
+    named = of_people["stereotype"].drop_nulls().unique()
+    return pl.col("stereotype").is_in(named.implode()).fill_null(False)
 
 
 def _words(answers: AnswerResults, study: str, instrument: str) -> pl.DataFrame:
