@@ -12,6 +12,7 @@ from clinometer.stimuli import (
     Study,
     load_study,
     parse_study,
+    remarks,
     study_hash,
     things_name,
 )
@@ -159,6 +160,12 @@ def test_two_sides_of_shipped_phrases_differ_in_their_first_word_alone() -> None
             for pair in zip(phrases.marginalized, phrases.default, strict=True) if phrases else ():
                 first, second = (phrase.split(" ", 1) for phrase in pair)
                 assert first[0] != second[0] and first[1] == second[1], key
+
+
+def test_a_single_word_is_remarked_on_unless_its_people_are_named() -> None:
+    assert not [*remarks(parse_study(PETS, "pets.yaml"))]
+    alone = PETS[: PETS.index("    people:")]
+    assert any("marginalized is one word" in line for line in remarks(parse_study(alone, "p.yaml")))
 
 
 def test_things_are_no_group_of_a_stereotype_without_them() -> None:
