@@ -51,13 +51,13 @@ def _name_people(
 
     `lending`: parts with their stereotypes that name a group with one word.
     """
-    keys_of: dict[tuple[str, str], list[str]] = {}
+    keys_by_part: dict[tuple[str, str], list[str]] = {}
     for part, keys in lending:
         with_people = [key for key in keys if part.study.stereotypes[key].people]
-        keys_of.setdefault((part.study.name, part.instrument), []).extend(with_people)
+        keys_by_part.setdefault((part.study.name, part.instrument), []).extend(with_people)
     added = []
     for part in parts:
-        keys = keys_of.get((part.study.name, part.instrument), [])
+        keys = keys_by_part.get((part.study.name, part.instrument), [])
         if not keys:
             continue
         people = part.study.with_people()

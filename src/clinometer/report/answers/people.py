@@ -26,12 +26,12 @@ def people_section(results: InstrumentResults) -> Section | None:
     """Set the word and the things of each stereotype below its people; None of other studies."""
     if results.words.is_empty():
         return None
-    people = results.by_stereotype.with_columns(word_of="stereotype", form=pl.lit(_PEOPLE))
+    people = results.by_stereotype.with_columns(people_key="stereotype", form=pl.lit(_PEOPLE))
     form = pl.col("control").replace_strict(WORD_FORMS, return_dtype=pl.String)
     forms = pl.concat([people, results.words.with_columns(form=form)], how="diagonal_relaxed")
     keys = dict(zip(people["stereotype"], people["about"], strict=True))
-    rows = forms.with_columns(about=pl.col("word_of").replace_strict(keys)).sort(
-        place("word_of", keys),
+    rows = forms.with_columns(about=pl.col("people_key").replace_strict(keys)).sort(
+        place("people_key", keys),
         *(place(name, people[name]) for name in ("model", "mode")),
         place("form", [_PEOPLE, *WORD_FORMS.values()]),
     )
@@ -45,7 +45,7 @@ def people_section(results: InstrumentResults) -> Section | None:
     ]
     table = render_table(rows, _CAPTION, columns)
     return Section(
-        key="people",
+        key="people_and_things",
         open=True,
         title="People, their word, and things",
         short="People",

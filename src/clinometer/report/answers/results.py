@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,13 +134,13 @@ def split(answers: AnswerResults) -> tuple[InstrumentResults, ...]:
     names = list(dict.fromkeys(study for study, _ in measures))
     word_studies = answers.plan.word_studies
 
-    def place_of(measure: tuple[str, str]) -> tuple[int, int, bool]:
+    def sort_key(measure: tuple[str, str]) -> tuple[int, int, bool]:
         """Return the place of a study and instrument: people stand before their words."""
         study, instrument = measure
         beside = rank(word_studies.get(study, study), names)
         return rank(instrument, planned), beside, study not in word_studies
 
-    measures.sort(key=place_of)
+    measures.sort(key=sort_key)
     several = len(names) > 1
     return tuple(_narrow(answers, study, instrument, several) for study, instrument in measures)
 
@@ -194,17 +194,24 @@ def _narrow(
 def _is_named_as_people(answers: AnswerResults, study: str, instrument: str) -> pl.Expr:
     """Tell which stereotypes of a study are asked in a study of people, too."""
     studies = [people for people, words in answers.plan.word_studies.items() if words == study]
-    of_people = answers.estimates.filter(
+    keys = _measured_stereotypes(answers, studies, instrument)
+    return pl.col("stereotype").is_in(keys).fill_null(False)
+
+
+def _measured_stereotypes(
+    answers: AnswerResults, studies: Sequence[str], instrument: str
+) -> list[str]:
+    """Return the stereotypes of some studies that have estimates, controls left out."""
+    rows = answers.estimates.filter(
         pl.col("study").is_in(studies), pl.col("control").is_null(), instrument=instrument
     )
-    named = of_people["stereotype"].drop_nulls().unique()
-    return pl.col("stereotype").is_in(named.implode()).fill_null(False)
+    return rows["stereotype"].drop_nulls().unique().to_list()
 
 
 def _words(answers: AnswerResults, study: str, instrument: str) -> pl.DataFrame:
     """Return the estimates of the words, and of the things, that a study of people stands for.
 
-    `word_of`: the stereotype that they are of. No rows for another study.
+    `people_key`: the stereotype that they are of. No rows for another study.
     """
     word_study = answers.plan.word_studies.get(study, "")
     stereotypes = answers.plan.of(word_study).stereotypes
@@ -214,9 +221,9 @@ def _words(answers: AnswerResults, study: str, instrument: str) -> pl.DataFrame:
         *(pl.col("study") == word_study, pl.col("level") == "stereotype"),
         instrument=instrument,
     )
-    word_of = pl.col("stereotype").replace_strict(names, default=None, return_dtype=pl.String)
-    of_people = answers.plan.of(study).stereotypes
-    return rows.with_columns(word_of=word_of).filter(pl.col("word_of").is_in([*of_people]))
+    people_key = pl.col("stereotype").replace_strict(names, default=None, return_dtype=pl.String)
+    keys = _measured_stereotypes(answers, [study], instrument)
+    return rows.with_columns(people_key=people_key).filter(pl.col("people_key").is_in(keys))
 
 
 def _leans(means: pl.DataFrame, measure: Measure) -> pl.DataFrame:

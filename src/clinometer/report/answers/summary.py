@@ -200,14 +200,19 @@ def _leans_sentence(
     validity = f" (not valid {where})" if failed else ""
     effect = lower_first(largest_effect(results))
     overall = "; ".join(filter(None, (_overall(results), effect)))
-    counts = f"In other prompts, of {total}, {leans or 'none is shown to lean'}"
-    counts = counts if of_instrument else ""  # all are counted as people
-    beside = (_beside_words(results), _as_people(results), _beside_placebos(results, of_instrument))
+    counts = ""
+    if of_instrument:  # else all are counted as people
+        counts = f"In other prompts, of {total}, {leans or 'none is shown to lean'}"
+    beside = (
+        _count_word_leans(results),
+        _count_as_people(results),
+        _beside_placebos(results, of_instrument),
+    )
     sentences = filter(None, (overall, counts, *beside))
     return f"{capital(name)}{validity}: {'. '.join(sentences)}."
 
 
-def _beside_words(results: InstrumentResults) -> str:
+def _count_word_leans(results: InstrumentResults) -> str:
     """Say of people how many lean as their words, and as things, do; empty of other studies."""
     texts = []
     for (control,), rows in results.words.group_by("control", maintain_order=True):
@@ -216,7 +221,7 @@ def _beside_words(results: InstrumentResults) -> str:
     return f"The same attributes lean in {', '.join(texts)}" if texts else ""
 
 
-def _as_people(results: InstrumentResults) -> str:
+def _count_as_people(results: InstrumentResults) -> str:
     """Say how many stereotypes are counted where their groups are people; empty where none is."""
     number_as_people = results.by_stereotype.filter(~pl.col("in_headline"))["stereotype"].n_unique()
     if not number_as_people:
