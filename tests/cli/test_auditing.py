@@ -22,6 +22,8 @@ from clinometer.cli.planning import say_power
 from clinometer.comparing.showing import show
 from clinometer.instruments.bold.items import read_bold
 from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.report.answers.people import people_section
+from clinometer.report.answers.reading import read_results
 from clinometer.stimuli import load_study, study_hash
 
 Run = Callable[..., tuple[int, str, str]]
@@ -583,10 +585,11 @@ def test_controls_leave_what_else_is_asked_as_it_is() -> None:
     named = ("openai/x", "--study", "bai2025", "--instrument", "word_association")
     alone, beside = (planned(*named, option).trials() for option in ("--no-controls", "--controls"))
     stereotypes = [*load_study("bai2025").stereotypes]
+    beside = beside.filter(study="bai2025")
     of_study = beside.filter(pl.col("stereotype").is_in(stereotypes))
     assert of_study.sort("trial_id").equals(alone.sort("trial_id"))
     controls = beside.filter(~pl.col("stereotype").is_in(stereotypes))
-    controls = controls.filter(~pl.col("stereotype").str.starts_with("words_"))
+    controls = controls.filter(~pl.col("stereotype").str.contains("^(words|things)_"))
     assert {*controls["stereotype"]} == {
         "insects", "nonsense", "actresses", "beginners", "predators"
     }  # fmt: skip
@@ -599,7 +602,7 @@ def test_controls_within_a_study_are_told_apart_from_it(run: Run) -> None:
     named = ("--study", "bai2025", "--stereotypes", "age", "--instrument", "word_association")
     code, out, err = run("audit", "simulated/leaning", *named, "--controls", "--out", "r")
     assert code == 0, err
-    planned_lines = [line for line in out.splitlines() if "word_association, bai2025" in line]
+    planned_lines = [line for line in out.splitlines() if "word_association, bai2025," in line]
     assert len(planned_lines) == 2 and "control; shown to lie beyond" in planned_lines[1]
     for name, kinds in (("age", {None}), ("insects", {"positive"}), ("nonsense", {"negative"})):
         assert {*show("r", [name]).estimates["control"]} == kinds
@@ -703,11 +706,89 @@ def test_the_placebos_of_single_words_are_asked_scored_and_shown(run: Run) -> No
     code, _, err = run("audit", "simulated/leaning", *named, "--controls", "--out", "r")
     assert code == 0, err
     rows = pl.read_parquet("r/estimates.parquet").filter(level="stereotype", method="clustered")
+    rows = rows.filter(study="bai2025")
     means = rows.filter(pl.col("factor").is_null(), measure="word_association")
     by_name = {row["stereotype"]: row for row in means.iter_rows(named=True)}
     assert by_name["words_age"]["control"] == "words"
     assert by_name["words_age"]["verdict"] == "passed"
     assert "words as arbitrary ones" in by_name["age"]["conditional_on"]
+
+
+def test_stereotypes_with_one_word_are_asked_of_people_and_of_things_too() -> None:
+    """As often as of the word, in the same wordings; not without controls, nor at size paper."""
+    named = ("openai/x", "--instrument", "word_association", "--study", "bai2025")
+    plan = planned(*named, "--controls")
+    trials = plan.trials().with_columns(of_people=pl.col("study") == "bai2025_people")
+    sizes = {row[:2]: row[2] for row in trials.group_by("of_people", "stereotype").len().rows()}
+    assert sizes[True, "age"] == sizes[False, "things_age"] == sizes[False, "age"] == 16
+    of_people = {key for people, key in sizes if people}
+    # Controls of the constructs that these stereotypes differ in stand in their study, too.
+    assert of_people == {
+        *("racism", "guilt", "skintone", "weapon", "sexuality", "disability", "weight", "age"),
+        *("insects", "predators", "nonsense"),
+    }
+    assert {key for _, key in sizes if key.startswith("things_")} == {
+        f"things_{key}" for key in ("racism", "guilt", "skintone", "weapon", "weight", "age")
+    }
+    assert plan.selections[0].study.name == plan.describe()["study"] == "bai2025"
+    for arguments in ((*named, "--no-controls"), (*named, "--controls", "--size", "paper"), named):
+        bare = planned(*arguments)
+        assert asked(bare) == {("bai2025", "word_association")}
+        assert not any("things_" in key for part in bare.selections for key in part.stereotypes)
+    several = planned("openai/x", "--study", "clinometer2026", "--controls")
+    assert "clinometer2026_people" not in {study for study, _ in asked(several)}
+
+
+def test_windows_of_sentences_are_those_of_the_word() -> None:
+    plan = planned("clinometer/smollm2", "--study", "bai2025", "--controls", "--mode", "likelihood")
+    variations = {
+        (part.study.name, key): part.variations
+        for part in plan.selections
+        for key in part.stereotypes
+        if part.instrument == "word_association"
+    }
+    for key in ("racism", "guilt", "skintone", "weapon", "age"):
+        of_word = variations["bai2025", key]
+        assert of_word == variations["bai2025_people", key]
+        assert of_word == variations["bai2025", f"things_{key}"]
+    decisions = {part.study.name for part in plan.selections if "decision" in part.instrument}
+    assert "bai2025_people" not in decisions
+
+
+def test_people_lead_and_the_word_and_things_stand_beside_them(run: Run) -> None:
+    named = ("--study", "bai2025", "--stereotypes", "age,career", "--instrument")
+    audit = ("audit", "simulated/leaning", *named, "word_association", "--out")
+    code, out, err = run(*audit, "beside", "--controls")
+    assert code == 0, err
+    first, second = read_results(Path("beside")).instruments
+    assert (first.study, second.study) == ("bai2025_people", "bai2025")
+    section = people_section(first)
+    assert section is not None and people_section(second) is None
+    (_, table), *_ = section.tables
+    rows = [[cell.text for cell in row[:2]] for row in table.rows]
+    assert rows == [["Age", "people"], ["Age", "the study’s word alone"], ["Age", "things"]]
+    # Headlines count people, and the word no more.
+    assert {*second.by_stereotype["stereotype"]} == {"age", "career"}
+    assert second.headline["stereotype"].to_list() == ["career"]
+    assert (
+        "of 1 stereotype, " in out and "1 stereotype named with one word: counted as people" in out
+    )
+    things = second.controls.filter(control="things").row(0, named=True)
+    assert things["verdict"] not in ("passed", "failed") and things["stereotype"] == "things_age"
+
+    code, out, err = run(*audit, "alone", "--no-controls")
+    assert code == 0 and "counted as people" not in out
+    (alone,) = read_results(Path("alone")).instruments
+    assert people_section(alone) is None and alone.headline.height == 2
+    # What the paper asks, and its means, are as they were.
+    for name, column in (("responses", "response"), ("scores", "score")):
+        keys = ["trial_id", "prompt", column] if name == "responses" else ["trial_id", column]
+        frames = [pl.read_parquet(f"{folder}/{name}.parquet") for folder in ("beside", "alone")]
+        both, before = (frame.select(keys).sort("trial_id") for frame in frames)
+        assert before.equals(both.join(before, on="trial_id", how="semi").sort("trial_id"))
+    means = ["level", "category", "stereotype", "estimate", "n"]
+    assert second.by_stereotype.select(means).equals(alone.by_stereotype.select(means))
+    assert second.over_all.select(means).equals(alone.over_all.select(means))
 
 
 @pytest.mark.parametrize("page", ["norms", "matched-guise"])

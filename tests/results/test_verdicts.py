@@ -232,6 +232,15 @@ def test_equivalent_needs_a_positive_control_that_passed(control: dict[str, Any]
     assert about({}) == ["equivalent"]
 
 
+def test_things_have_the_verdict_of_a_mean_and_vouch_for_nothing() -> None:
+    things = {**LEAN, "control": "things"}
+    assert judged(PASSES, things, EQUIVALENT)["verdict"].to_list() == [
+        "passed", "consistent", "equivalent"
+    ]  # fmt: skip
+    near = {**EQUIVALENT, "control": "things"}
+    assert judged(near, EQUIVALENT)["verdict"].to_list() == [WITHDRAWN, WITHDRAWN]
+
+
 def test_equivalent_needs_every_control_that_was_asked() -> None:
     both = judged(PASSES, {**FAILS, "stereotype": "b"}, EQUIVALENT)["verdict"].to_list()
     assert both[-1] == WITHDRAWN

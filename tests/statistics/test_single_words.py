@@ -64,7 +64,9 @@ def test_words_that_do_not_vary_add_little():
 
 
 @pytest.mark.parametrize(
-    "keys", [{"control": "positive"}, {}, PLACEBO | {"study": "another"}], ids=str
+    "keys",
+    [{"control": "positive"}, {"control": "things"}, {}, PLACEBO | {"study": "another"}],
+    ids=str,
 )
 def test_only_placebos_of_the_study_tell_of_arbitrary_words(keys):
     beside = single_mean(units("other", 6, 0.3, seed=1, **keys))

@@ -358,6 +358,7 @@ def _source(study: Study) -> dict[str, str]:
         "bibtex": study.citation.bibtex,
         "study_hash": study_hash(study.own()),
         "control": study.control,
+        "word_study": study.word_study,
         "language": study.language,
     }
 
@@ -398,6 +399,7 @@ def _describe_stereotype(study: Study, key: str) -> dict[str, Any]:
     return {
         "label": stereotype.label or key,
         "category": stereotype.category,
+        "control_for": stereotype.control_for,
         "marginalized": stereotype.marginalized,
         "default": stereotype.default,
         "tied": stereotype.tied,

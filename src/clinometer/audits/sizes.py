@@ -7,7 +7,7 @@ controls.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -15,6 +15,11 @@ from typing import Literal, NamedTuple
 from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.policy import read_policy_text
 from clinometer.asking.stages import LOOKS
+from clinometer.audits.single_words import (
+    ask_single_words_again,
+    control_variations,
+    controls_needed,
+)
 from clinometer.errors import InputError
 from clinometer.instruments.catalogue import INSTRUMENTS, instrument, offers, select
 from clinometer.instruments.instrument import Size, Turns
@@ -22,13 +27,7 @@ from clinometer.models.opening import Generation
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.modes.needs import refuse_unable
-from clinometer.stimuli import (
-    ARBITRARY_WORDS,
-    Study,
-    arbitrary_name,
-    find_intervention,
-    load_study,
-)
+from clinometer.stimuli import Study, find_intervention, load_study
 
 __all__ = ["PlanOptions", "build_plan", "select_study", "sized_plan"]
 
@@ -40,13 +39,6 @@ PAPER_ITERATIONS = 50
 
 #: Windows of the wordings that take turns.
 _WINDOWS = 4
-
-#: The fewest trials of all placebos of arbitrary words in a study and instrument, and the most
-#: words a side of each.
-_FEWEST_OF_WORDS, _MOST_WORDS = 48, 12
-
-#: Construct of the control that is asked beside stereotypes that state none.
-_USUAL_CONSTRUCT = "pleasantness"
 
 #: Times the trials of a size that an audit asks at most which ends where it is decided.
 TIMES_MORE = 4
@@ -119,7 +111,7 @@ def build_plan(
     iterations = PAPER_ITERATIONS if options.iterations is None else options.iterations
     if options.controls:
         parts = _add_controls(parts, modes, _controls_of([name for _, name in pairs]))
-        parts = _add_arbitrary_words(parts, {name for _, name in pairs}, iterations)
+        parts = ask_single_words_again(parts, {name for _, name in pairs}, iterations)
     several = options.temperature if isinstance(options.temperature, Sequence) else ()
     return Plan(
         selections=parts,
@@ -273,7 +265,7 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     ]
     if controls:
         has_placebo = {name for name, part_size in battery.items() if part_size.placebo is not None}
-        sized = _add_arbitrary_words(sized, has_placebo, plan.iterations)
+        sized = ask_single_words_again(sized, has_placebo, plan.iterations)
     looks = LOOKS if options.until else ()
     return replace(plan, selections=sized, size=size, looks=looks)
 
@@ -408,14 +400,14 @@ def _add_controls(
             continue
         others = []
         for part in of_instrument:
-            variations = _control_variations(part, control)
+            variations = control_variations(part, control)
             if not variations or _has_control(part.study, control):
                 others.append(part)
-            elif keys := _controls_needed(control, [part]):
+            elif keys := controls_needed(control, [part]):
                 lender = studies[part.study.name] = studies[part.study.name].with_control(control)
                 lent = Selection(lender, keys, variations, iterations, name)
                 added.append(_with_mode_variations(lent, modes, PlanOptions()))
-        if others and (keys := _controls_needed(control, others)):
+        if others and (keys := controls_needed(control, others)):
             own = select_study(control.name, ",".join(keys), iterations=iterations, instrument=name)
             if own.asked_in(modes):
                 # Named variations are of the studies; controls have their own.
@@ -425,74 +417,10 @@ def _add_controls(
     ]
 
 
-def _controls_needed(control: Study, parts: Iterable[Selection]) -> list[str]:
-    """Return the controls of constructs that stereotypes of some parts differ in, and of none."""
-    constructs = {
-        part.study.construct_of(key, dimension) or _USUAL_CONSTRUCT
-        for part in parts
-        for key in part.stereotypes
-        for dimension in part.study.dimensions_of(key) or [None]
-    }
-    return [
-        key
-        for key in control.stereotypes
-        if (construct := control.construct_of(key)) is None or construct in constructs
-    ]
-
-
-def _add_arbitrary_words(
-    parts: Sequence[Selection], instruments: Collection[str], iterations: int
-) -> list[Selection]:
-    """Ask stereotypes that name a group with one word once more of arbitrary words.
-
-    In these instruments, where their wordings take a control. `iterations`: of parts that have no
-    number of their own.
-    """
-    words = load_study(ARBITRARY_WORDS)
-    lending = [
-        (part, keys)
-        for part in parts
-        if part.instrument in instruments and (keys := _with_one_word(part, words))
-    ]
-    studies = {part.study.name: part.study for part in parts}
-    added = []
-    for name in dict.fromkeys(part.study.name for part, _ in lending):
-        of_study = [(part, keys) for part, keys in lending if part.study.name == name]
-        asked = dict.fromkeys(key for _, keys in of_study for key in keys)
-        # So that each word comes twice: what words vary by is told from what answers do.
-        fewest = min(len(part.variations) * (part.iterations or iterations) for part, _ in of_study)
-        per_stereotype = max(fewest, _FEWEST_OF_WORDS // len(asked))
-        number = min(max(per_stereotype // 4, 2), _MOST_WORDS)
-        studies[name] = studies[name].with_arbitrary_words([*asked], words, number)
-        for part, keys in of_study:
-            pairs = -(-per_stereotype // (2 * len(part.variations)))  # each in both orders
-            number = max(part.iterations or iterations, 2 * pairs)
-            placebos = list(map(arbitrary_name, keys))
-            added.append(replace(part, stereotypes=placebos, iterations=number))
-    return [replace(part, study=studies[part.study.name]) for part in (*parts, *added)]
-
-
-def _with_one_word(part: Selection, words: Study) -> list[str]:
-    """Return the stereotypes of a part that name a group with one word, if it takes a control."""
-    study = part.study
-    if not _control_variations(part, words):
-        return []
-    measured = [key for key in part.stereotypes if not study.control_of(key)]
-    return [key for key in measured if study.stereotypes[key].has_one_word(part.variations)]
-
-
 def _has_control(study: Study, control: Study) -> bool:
     """Whether a study has a control of the kind, or a stereotype of the same name."""
     kinds = {study.control_of(key) for key in study.stereotypes}
     return control.control in kinds or not control.stereotypes.keys().isdisjoint(study.stereotypes)
-
-
-def _control_variations(part: Selection, control: Study) -> Sequence[str]:
-    """Return the variations in which a control is asked as a part of this study, if it can be."""
-    if part.study.language != control.language:
-        return ()
-    control_variations = INSTRUMENTS[part.instrument].control_variations
-    return control_variations(part.study, part.variations, control)
 
 
 def _fill_in_size(

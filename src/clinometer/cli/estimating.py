@@ -138,7 +138,7 @@ def _verdict_text(row: dict[str, Any]) -> str:
     from clinometer.instruments.catalogue import measure_of
     from clinometer.results.ranges import lean_text
 
-    if row["control"] or row["candidate"]:
+    if row["control"] not in (None, "things") or row["candidate"]:
         return row["verdict"] or "no verdict"
     verdicts = row["verdict_bounded"], row["verdict"], row["conditional_on"]
     return lean_text(*verdicts, directed=measure_of(row["instrument"]).directed)

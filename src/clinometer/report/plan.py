@@ -45,6 +45,7 @@ class StereotypeFacts:
     label: str
     category: str
     defects: tuple[str, ...]
+    control_for: str = ""  # the stereotype that arbitrary words or things are asked for
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
 
 
@@ -79,6 +80,7 @@ class SourceFacts(NamedTuple):
     bibtex: str
     study_hash: str
     language: str
+    word_study: str = ""  # of groups named as people: the study that names them with one word
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,11 @@ class PlanFacts:
     def of(self, study: str | None) -> PlanFacts:
         """Return the same plan with the stereotypes and dimensions of one study."""
         return replace(self, **vars(self.studies.get(study or "", Stimuli())))
+
+    @property
+    def word_studies(self) -> Mapping[str, str]:
+        """The studies that name groups with one word, by those that name the same as people."""
+        return {source.name: source.word_study for source in self.sources if source.word_study}
 
     def content(self) -> tuple[tuple[str, ...], dict[str, set[str]]]:
         """Return which models were asked, and about which stereotypes of each study."""
@@ -280,6 +287,7 @@ def _stereotype(key: str, row: Facts) -> StereotypeFacts:
         key=key,
         label=row.text("label") or key,
         category=row.text("category"),
+        control_for=row.text("control_for"),
         defects=row.texts("defects"),
         dimensions=row.labels("dimensions"),
     )

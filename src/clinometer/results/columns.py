@@ -336,8 +336,8 @@ COLUMNS: dict[str, Column] = {
         "unflagged, or why the judgement could not be read; hypothetical decision: yes or no; BBQ: "
         "target, other or unknown",
         control="kind of control study: positive (an association is known to be present), "
-        "negative (known to be absent) or words (arbitrary words in place of a single one); null: "
-        "none",
+        "negative (known to be absent), words (arbitrary words in place of a single one) or things "
+        "(what a single word is also said of); null: none",
         construct="what the attributes of a stereotype differ in, such as pleasantness or danger; "
         "positive controls of the same construct speak for it; null: not stated",
         shares="word association: the words that were paired, their sets, and the share of the "

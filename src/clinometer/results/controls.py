@@ -17,7 +17,8 @@ Rule
     A control between the two is not known: too few trials. Claimed is the smallest lean that is
     told of what the control speaks for, other words not open; where none is told, the margin.
     Arbitrary words in place of a single one are no placebo: what they vary by is in the intervals
-    of what they stand beside. They fail where there is an effect.
+    of what they stand beside. They fail where there is an effect. Things that a single word is also
+    said of are measured, and have the verdict of a mean.
 
 Reach
     A control speaks for what was asked of the same model alike: instrument, mode, conditions. One
@@ -51,6 +52,7 @@ from clinometer.results.verdicts import (
 )
 
 __all__ = [
+    "ARBITRARY",
     "KINDS",
     "NOT_ASKED",
     "NULLS",
@@ -68,8 +70,12 @@ __all__ = [
 
 KINDS = ("positive", "negative")
 
-#: Kinds of controls whose words name no group. `KINDS` lacks ``words``, which decides nothing.
-NULLS = ("negative", "words")
+#: Kinds of controls whose words name no group. `KINDS` lacks those that decide nothing.
+NULLS = ("negative", "words", "things")
+
+#: Of them those whose words are arbitrary, and tell what words vary by. Things are what the words
+#: of a stereotype are also said of.
+ARBITRARY = ("negative", "words")
 
 #: What is said of a kind of control that was not asked.
 NOT_ASKED = "not asked"

@@ -67,7 +67,7 @@ def name_parts(row: Mapping[str, Any], *columns: str) -> list[str]:
 
 def lean_of_mean(row: Mapping[str, Any]) -> str:
     """Say of a mean whether it leans, in these prompts and in others; of a control, its verdict."""
-    if row["control"]:
+    if row["control"] not in (None, "things"):
         return row["verdict"] or "no verdict"
     verdicts = row["verdict_bounded"], row["verdict"], row["conditional_on"]
     return lean_text(*verdicts, directed=MEASURES[row["measure"]].directed)

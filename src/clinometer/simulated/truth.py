@@ -32,7 +32,7 @@ SUFFIXES = (".yaml", ".yml")
 MAX_BYTES = 1_000_000
 
 #: Kind of a control → its lean where none is planted: simulated models know what everybody knows.
-CONTROLS = {"positive": 0.8, "negative": 0.0, "words": 0.0}
+CONTROLS = {"positive": 0.8, "negative": 0.0, "words": 0.0, "things": 0.0}
 
 Unit = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -34,7 +34,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.results import CONDITIONS, LEVELS
-from clinometer.results.controls import NULLS
+from clinometer.results.controls import ARBITRARY
 from clinometer.results.ranges import AS_ARBITRARY
 from clinometer.statistics.arbitrary_words import WORDS, variance_of_words
 from clinometer.statistics.clustered import Array, ClusteredMean
@@ -414,7 +414,7 @@ class InferredRun:
         """The placebos of each study that have several words on both sides."""
         by_study: dict[str, list[int]] = {}
         for place, (stratum, made) in enumerate(zip(self.strata, self.designs, strict=True)):
-            is_placebo = stratum.key["control"] in NULLS and made.varies[WORDS].all()
+            is_placebo = stratum.key["control"] in ARBITRARY and made.varies[WORDS].all()
             if is_placebo and not _lack_words([made]):
                 by_study.setdefault(stratum.key["study"], []).append(place)
         return by_study

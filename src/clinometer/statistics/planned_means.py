@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from clinometer.results import Measure
-from clinometer.results.controls import NULLS
+from clinometer.results.controls import ARBITRARY
 from clinometer.statistics.clustered import Array, ClusteredMean
 from clinometer.statistics.designs import CROSSED, SHARED
 from clinometer.statistics.means import Ranges, means
@@ -283,7 +283,7 @@ def _effect_sds(sources: Sources, measure: Measure) -> Array:
 
 def _with_arbitrary_words(units: pl.DataFrame) -> set[str]:
     """Return the studies of which a placebo has several words on both sides."""
-    words = units.filter(pl.col("control").is_in(NULLS)).group_by("study", *_STEREOTYPE).agg(
+    words = units.filter(pl.col("control").is_in(ARBITRARY)).group_by("study", *_STEREOTYPE).agg(
         pl.col(SHARED[1:]).n_unique()
     )  # fmt: skip
     several = words.filter(pl.all_horizontal(pl.col(SHARED[1:]) > 1))

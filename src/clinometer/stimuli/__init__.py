@@ -18,6 +18,7 @@ from clinometer.stimuli.study import (
     Stereotype,
     Study,
     arbitrary_name,
+    things_name,
 )
 from clinometer.stimuli.wording import (
     AbsoluteDecision,
@@ -67,6 +68,7 @@ __all__ = [
     "remarks",
     "shipped_studies",
     "study_hash",
+    "things_name",
     "unfill",
     "word_key",
 ]

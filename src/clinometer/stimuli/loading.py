@@ -316,7 +316,7 @@ def _wordings_in_use(study: Study, parts: Collection[str] | None) -> dict[str, A
 
 def _drop_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> None:
     """Drop fields that no prompt and no score of `parts` depends on."""
-    for field in ("label", "source_defect", "also", "differs_in", "control", "taken_from"):
+    for field in _NOTES_OF_STEREOTYPES:
         del stereotype[field]
     if not stereotype["aligned"]:  # as before there was the field
         del stereotype["aligned"]
@@ -338,6 +338,13 @@ def _drop_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> No
                 del decision[field]
         stereotype["decisions"][name] = decisions[name]
 
+
+#: Fields of a stereotype that do not reach its prompts or scores. What is asked of `people` and
+#: `things` has them as its groups.
+_NOTES_OF_STEREOTYPES = (
+    *("label", "source_defect", "also", "differs_in", "control", "taken_from", "control_for"),
+    *("people", "things"),
+)
 
 #: Fields of a decision that do not reach a prompt or a score.
 _NOTES = ("source_defect", "note", "by_default")

@@ -16,8 +16,8 @@ _ENGLISH = "bai2025"
 def remarks(study: Study) -> Iterator[str]:
     """Yield what a user should know of a study of their own, a line each; nothing if it is shipped.
 
-    One group word on a side, sets of unequal size, English wordings under another language, the
-    name of a shipped study.
+    One group word on a side without `people`, sets of unequal size, English wordings under another
+    language, the name of a shipped study.
     """
     study = study.own()
     if study.name in shipped_studies():
@@ -28,7 +28,7 @@ def remarks(study: Study) -> Iterator[str]:
         yield f"language {study.language!r}: the wordings are the English ones; give your own"
     for key, stereotype in study.stereotypes.items():
         for side in ("marginalized", "default"):
-            if len(words := getattr(stereotype, side)) == 1:
+            if len(words := getattr(stereotype, side)) == 1 and not stereotype.people:
                 yield f"{key}: {side} is one word, {words[0]!r}; results will be about this word"
     for key, sets in _attribute_sets(study).items():
         if len(sets.tied) != len(sets.counter):

@@ -6,19 +6,22 @@ are replaced as text, so braces in a word remain braces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Literal, Protocol
 
 import polars as pl
 from pydantic import Field, ValidationError, model_validator
 
+from clinometer.errors import StudyError
 from clinometer.stimuli.norms import NORMS, parse_norms
 from clinometer.stimuli.wording import Decisions, DecisionSentences, DecisionWording, Instruments
 from clinometer.stimuli.words import (
     MaybeWords,
     Name,
     Override,
+    Phrases,
     Prompt,
     StereotypeWords,
     Strict,
@@ -28,11 +31,14 @@ from clinometer.stimuli.words import (
 )
 
 __all__ = ["ARBITRARY_WORDS", "AnswerVocabulary", "Citation", "Dimension", "FamilyStudy",
-           "Stereotype", "Study", "arbitrary_name"]  # fmt: skip
+           "Stereotype", "Study", "arbitrary_name", "things_name"]  # fmt: skip
 
 
 #: The control study of words that name no group.
 ARBITRARY_WORDS = "control_words"
+
+#: What a study of `Study.with_people` says of its groups.
+_NAMED_AS_PEOPLE = "Groups that {} names with one word are named as people (Clinometer's phrases)."
 
 #: The groups of a stereotype, as its lists are called.
 SIDES = ("marginalized", "default")
@@ -93,11 +99,17 @@ class Stereotype(StereotypeWords):
     differs_in: str = ""
     """The construct that its attributes differ in, such as pleasantness or danger. Positive
     controls of this construct speak for it; where none is named, all do."""
-    control: Literal["", "positive", "negative", "words"] = ""
+    control: Literal["", "positive", "negative", "words", "things"] = ""
     """Whether it is a control of the study's own; ``words``: arbitrary words, the null of a
-    stereotype that names a group with one word."""
+    stereotype that names a group with one word; ``things``: what this word is also said of."""
     taken_from: str = ""
-    """The control study whose words these are, where a study asks them in its own wordings."""
+    """The study whose words these are, where a study asks them beside its own stereotypes."""
+    control_for: str = ""
+    """The stereotype that a control ``words`` or ``things`` is asked for."""
+    people: Phrases | None = None
+    """Its groups as people, where a group is named with one word; see `Study.with_people`."""
+    things: Phrases | None = None
+    """Things that its words are also said of; see `Study.with_things`."""
     source_defect: str | None = None
     variations: dict[Name, Override] = {}
     decisions: Decisions = Decisions()
@@ -139,6 +151,28 @@ class Stereotype(StereotypeWords):
             return StereotypeWords.model_construct(**lists)
         return StereotypeWords(**{**lists, **changes})
 
+    def with_groups(self, groups: Mapping[str, Sequence[str]], *, aligned: bool) -> Stereotype:
+        """Return it with other groups, by side: the same attributes in all wordings, no tasks."""
+        attributes_only = {
+            name: override.model_copy(update=dict.fromkeys(SIDES))
+            for name, override in self.variations.items()
+        }
+        changed = {
+            **{side: [*groups[side]] for side in SIDES},
+            **{"aligned": aligned, "variations": attributes_only, "decisions": Decisions()},
+            **{"also": [], "people": None, "things": None},
+        }
+        return self.model_copy(update=changed)
+
+    def in_phrases(self) -> dict[str, Stereotype]:
+        """Return it with `people` and with `things` as its groups, by these names."""
+        phrases = {"people": self.people, "things": self.things}
+        return {
+            name: self.with_groups(dict(groups), aligned=True)
+            for name, groups in phrases.items()
+            if groups
+        }
+
     def has_one_word(self, variations: Iterable[str]) -> bool:
         """Return whether these variations name a group with one and the same word."""
         lists = [self.words(name) for name in variations]
@@ -163,6 +197,18 @@ class Stereotype(StereotypeWords):
     def _check_source(self) -> Stereotype:
         if self.taken_from and not self.control:
             raise ValueError("taken_from is of controls; leave it out, or say which control it is")
+        return self
+
+    @model_validator(mode="after")
+    def _check_phrases(self) -> Stereotype:
+        for field, stereotype in self.in_phrases().items():
+            if not self.has_one_word([""]):
+                raise ValueError(
+                    f"{field}: phrases stand beside groups of one word; here both have several"
+                )
+            for name in ("", *self.variations):
+                with _error_of_words(field):
+                    StereotypeWords.model_validate(stereotype.words(name).model_dump())
         return self
 
     @model_validator(mode="after")
@@ -205,6 +251,8 @@ class Study(Strict):
     norms: str = ""
     """What people say of the groups: the text of a table (`norms.NORMS`), whose file a study file
     names."""
+    word_study: str = ""
+    """For a study of `with_people`: the one that names these groups with one word."""
     instruments: Instruments
     decision_sentences: DecisionSentences = DecisionSentences()
     stereotypes: dict[Name, Stereotype] = Field(min_length=1)
@@ -231,6 +279,53 @@ class Study(Strict):
         }
         return self.model_copy(update={"stereotypes": {**self.stereotypes, **added}})
 
+    def with_people(self) -> Study:
+        """Return the study that names as people the groups that this one names with one word.
+
+        It has the wordings of this study, its stereotypes with `people`, under the same keys and
+        with the same attributes, and the controls of `with_control`.
+
+        Raises
+        ------
+        StudyError
+            If no stereotype has `people`.
+        """
+        people = {
+            key: stereotype.in_phrases()["people"]
+            for key, stereotype in self.stereotypes.items()
+            if stereotype.people
+        }
+        if not people:
+            raise StudyError(f"study {self.name!r}: no stereotype has people")
+        controls = {
+            key: stereotype
+            for key, stereotype in self.stereotypes.items()
+            if stereotype.taken_from and stereotype.control in ("positive", "negative")
+        }
+        changed = {
+            **{"name": f"{self.name}_people"[:64], "word_study": self.name},
+            **{"title": f"{self.title or self.name}: groups named as people"},
+            **{"deviations": [*self.deviations, _NAMED_AS_PEOPLE.format(self.name)], "norms": ""},
+            **{"stereotypes": {**people, **controls}},
+        }
+        return self.model_copy(update=changed)
+
+    def with_things(self, keys: Iterable[str]) -> Study:
+        """Return the study with a control for each of some stereotypes that have `things`.
+
+        It is the stereotype, asked of these.
+        """
+        added = {}
+        for key in keys:
+            stereotype = self.stereotypes[key]
+            changed = {
+                **{"label": f"Things: {stereotype.label or key}", "category": "control"},
+                **{"control": "things", "taken_from": self.name, "control_for": key},
+            }
+            things = stereotype.in_phrases()["things"]
+            added[things_name(key)] = things.model_copy(update=changed)
+        return self.model_copy(update={"stereotypes": {**self.stereotypes, **added}})
+
     def with_arbitrary_words(self, keys: Sequence[str], words: Study, number: int) -> Study:
         """Return the study with a placebo for each of some stereotypes: itself, of no group.
 
@@ -246,21 +341,19 @@ class Study(Strict):
                 side: [word for word in getattr(pool, side) if word_key(word) not in own]
                 for side in SIDES
             }
-            attributes_only = {
-                name: override.model_copy(update=dict.fromkeys(SIDES))
-                for name, override in stereotype.variations.items()
+            groups = {
+                side: _go_round(words, place * number, number) for side, words in free.items()
             }
             changed = {
-                **{side: _go_round(words, place * number, number) for side, words in free.items()},
                 **{"label": f"{pool.label}: {stereotype.label or key}", "category": pool.category},
-                **{"control": "words", "taken_from": words.name, "aligned": False, "also": []},
-                **{"variations": attributes_only, "decisions": Decisions()},
+                **{"control": "words", "taken_from": words.name, "control_for": key},
             }
-            added[arbitrary_name(key)] = stereotype.model_copy(update=changed)
+            placebo = stereotype.with_groups(groups, aligned=False)
+            added[arbitrary_name(key)] = placebo.model_copy(update=changed)
         return self.model_copy(update={"stereotypes": {**self.stereotypes, **added}})
 
     def own(self) -> Study:
-        """Return the study without the controls of `with_control`."""
+        """Return the study without the controls that it was lent, and without its things."""
         own = {key: words for key, words in self.stereotypes.items() if not words.taken_from}
         return self.model_copy(update={"stereotypes": own})
 
@@ -280,12 +373,7 @@ class Study(Strict):
     ) -> StereotypeWords:
         """Return the groups, and the attributes of a dimension or the stereotype's own."""
         words = self.stereotypes[stereotype].words(variation)
-        if dimension is None:
-            return words
-        pole = self.dimensions[dimension]
-        return StereotypeWords.model_validate(
-            {**words.model_dump(), "tied": pole.tied, "counter": pole.counter}
-        )
+        return words if dimension is None else _cross(words, self.dimensions[dimension])
 
     def dimensions_of(self, stereotype: str) -> list[str | None]:
         """Return the dimensions a stereotype is crossed with: [None] where it has its own words."""
@@ -336,13 +424,11 @@ class Study(Strict):
     @model_validator(mode="after")
     def _check_dimensions(self) -> Study:
         for key, stereotype in self.stereotypes.items():
-            for dimension in self.dimensions if not stereotype.tied else ():
+            for dimension, pole in self.dimensions.items() if not stereotype.tied else ():
                 for variation in ("", *stereotype.variations):
-                    try:
-                        self.words(key, variation, dimension)
-                    except ValidationError as error:
-                        why = error.errors()[0]["msg"].removeprefix("Value error, ")
-                        raise ValueError(f"{key} on {dimension}: {why}") from None
+                    for form in (stereotype, *stereotype.in_phrases().values()):
+                        with _error_of_words(f"{key} on {dimension}"):
+                            _cross(form.words(variation), pole)
         return self
 
     @model_validator(mode="after")
@@ -358,6 +444,22 @@ class Study(Strict):
                     f"words_per_set {words_per_set}: {name} has a set of {smaller} words"
                 )
         return self
+
+
+def _cross(words: StereotypeWords, pole: Dimension) -> StereotypeWords:
+    """Return the groups with the attributes of a dimension."""
+    attributes = {"tied": pole.tied, "counter": pole.counter}
+    return StereotypeWords.model_validate({**words.model_dump(), **attributes})
+
+
+@contextmanager
+def _error_of_words(name: str) -> Iterator[None]:
+    """Give the error of words that break the rules in a line, which begins with `name`."""
+    try:
+        yield
+    except ValidationError as error:
+        why = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{name}: {why}") from None
 
 
 def _names_of_groups(stereotypes: Mapping[str, Stereotype]) -> dict[str, str]:
@@ -388,6 +490,11 @@ def _ratings(text: str, names: tuple[tuple[str, str], ...]) -> pl.DataFrame:
 def arbitrary_name(stereotype: str) -> str:
     """Return the key of the placebo that asks arbitrary words in place of a stereotype's groups."""
     return f"words_{stereotype}"[:64]
+
+
+def things_name(stereotype: str) -> str:
+    """Return the key of the control that asks things in place of a stereotype's groups."""
+    return f"things_{stereotype}"[:64]
 
 
 def _go_round(words: Sequence[str], start: int, number: int) -> list[str]:

@@ -13,6 +13,7 @@ __all__ = [
     "MaybeWords",
     "Name",
     "Override",
+    "Phrases",
     "Prompt",
     "Strict",
     "Word",
@@ -166,6 +167,25 @@ class StereotypeWords(Strict):
                 first_role = role_of_word.setdefault(word_key(word), role)
                 if first_role != role:
                     raise ValueError(f"word {word!r} stands in both {first_role} and {role}")
+        return self
+
+
+class Phrases(Strict):
+    """Phrases that stand in place of both words of a stereotype, partners at the same place."""
+
+    marginalized: WordList
+    default: WordList
+
+    @model_validator(mode="after")
+    def _check_partners(self) -> Phrases:
+        marginalized, default = len(self.marginalized), len(self.default)
+        if marginalized != default:
+            raise ValueError(
+                f"{marginalized} marginalized and {default} default phrases; give each phrase its "
+                "partner at the same place"
+            )
+        if marginalized < 2:
+            raise ValueError("1 phrase a side; give at least two")
         return self
 
 

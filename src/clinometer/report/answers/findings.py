@@ -176,6 +176,7 @@ def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
     failures = _control_failures(results)
     summaries = []
     for (model, mode), part in results.by_stereotype.group_by("model", "mode", maintain_order=True):
+        counted_rows = part.filter("in_headline").rows(named=True)
         summary = {
             "measure": results.name,
             "neutral": results.measure.neutral,
@@ -184,8 +185,8 @@ def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
             "subject": who(part),
             "warning": failures.get((model, part["control_mode"][0]), ""),
             "mean": means.get((model, mode)),  # none where no mean over all was estimated
-            "stereotypes": part.rows(named=True),
-            "kinds": Counter(map(headline_kind, part.iter_rows(named=True))),
+            "stereotypes": counted_rows,
+            "kinds": Counter(map(headline_kind, counted_rows)),
         }
         summaries.append(summary)
     return summaries

@@ -13,6 +13,7 @@ from clinometer.report.answers import conditions
 from clinometer.report.answers.analysis import analysis_section
 from clinometer.report.answers.changes import change_section
 from clinometer.report.answers.content import content_section
+from clinometer.report.answers.people import people_section
 from clinometer.report.answers.published import published_section
 from clinometer.report.answers.reliability import reliability_section
 from clinometer.report.answers.results import InstrumentResults
@@ -56,6 +57,7 @@ _CONTROLS = {
     "negative": "No association is in {}: what is told must be larger than what these may have.",
     "words": "Arbitrary words are in {}: what they vary by is in the intervals of stereotypes that "
     "name a group with one word.",
+    "things": "Things that a word for a group is also said of are in {}: they decide nothing.",
 }
 #: What the lines of a figure of means are.
 _LINES = "Dot: mean; thick line: {} in these prompts; thin line: in other prompts"
@@ -72,6 +74,7 @@ def instrument_sections(results: InstrumentResults) -> tuple[Section, ...]:
         by_place[section.place].append(section)
     ordered = (
         _verdict_section(results),
+        people_section(results),
         content_section(results),
         *by_place["before"],
         analysis_section(results),

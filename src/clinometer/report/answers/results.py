@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,13 +95,19 @@ class InstrumentResults:
     scale: str  # of the measure, in a sentence
     facts: InstrumentFacts
     levels: Mapping[str, pl.DataFrame]  # its estimates by level, with the columns of `_leans`
-    by_stereotype: pl.DataFrame  # of them those per stereotype
+    by_stereotype: pl.DataFrame  # of them those per stereotype; ``in_headline``: see `headline`
+    words: pl.DataFrame  # of a study of people, those of the words and things; see `_words`
     over_all: pl.DataFrame  # and those over all stereotypes
     controls: pl.DataFrame  # the estimates of its controls, one row each
     tables: AnswerResults  # of both
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
     short_names: Mapping[str, str]  # of the models, "" for one without a name, as they differ
     validities: Mapping[Run, Validity]  # of each model and mode
+
+    @property
+    def headline(self) -> pl.DataFrame:
+        """The estimates per stereotype that headlines count: no word that is asked as people."""
+        return self.by_stereotype.filter("in_headline")
 
     @property
     def several_runs(self) -> bool:
@@ -125,8 +131,17 @@ def split(answers: AnswerResults) -> tuple[InstrumentResults, ...]:
         measured = answers.estimates
     pairs = measured.select("study", "instrument").unique(maintain_order=True)
     measures = pairs.drop_nulls("instrument").rows()
-    measures.sort(key=lambda measure: rank(measure[1], planned))
-    several = len({study for study, _ in measures}) > 1
+    names = list(dict.fromkeys(study for study, _ in measures))
+    word_studies = answers.plan.word_studies
+
+    def sort_key(measure: tuple[str, str]) -> tuple[int, int, bool]:
+        """Return the place of a study and instrument: people stand before their words."""
+        study, instrument = measure
+        beside = rank(word_studies.get(study, study), names)
+        return rank(instrument, planned), beside, study not in word_studies
+
+    measures.sort(key=sort_key)
+    several = len(names) > 1
     return tuple(_narrow(answers, study, instrument, several) for study, instrument in measures)
 
 
@@ -147,6 +162,8 @@ def _narrow(
         estimates = estimates.with_columns(control_mode)
         tables = replace(tables, reliability=tables.reliability.with_columns(control_mode))
     of_study = _leans(with_spread(estimates.filter(~is_control, study=study)), measure)
+    in_headline = ~_is_named_as_people(answers, study, instrument)
+    of_study = of_study.with_columns(in_headline=in_headline)
     levels = {level: of_study.filter(level=level) for level in LEVELS}
     dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
     # Those of decisions are ways of deciding.
@@ -164,6 +181,7 @@ def _narrow(
         facts=plan.facts.get(instrument, InstrumentFacts()),
         levels=levels,
         by_stereotype=levels["stereotype"],
+        words=_leans(with_spread(_words(answers, study, instrument)), measure),
         over_all=levels["model"],
         controls=controls,
         tables=tables,
@@ -171,6 +189,41 @@ def _narrow(
         short_names=short_names(list(models)),
         validities=judge_runs(levels["stereotype"], controls, tables.reliability),
     )
+
+
+def _is_named_as_people(answers: AnswerResults, study: str, instrument: str) -> pl.Expr:
+    """Tell which stereotypes of a study are asked in a study of people, too."""
+    studies = [people for people, words in answers.plan.word_studies.items() if words == study]
+    keys = _measured_stereotypes(answers, studies, instrument)
+    return pl.col("stereotype").is_in(keys).fill_null(False)
+
+
+def _measured_stereotypes(
+    answers: AnswerResults, studies: Sequence[str], instrument: str
+) -> list[str]:
+    """Return the stereotypes of some studies that have estimates, controls left out."""
+    rows = answers.estimates.filter(
+        pl.col("study").is_in(studies), pl.col("control").is_null(), instrument=instrument
+    )
+    return rows["stereotype"].drop_nulls().unique().to_list()
+
+
+def _words(answers: AnswerResults, study: str, instrument: str) -> pl.DataFrame:
+    """Return the estimates of the words, and of the things, that a study of people stands for.
+
+    `people_key`: the stereotype that they are of. No rows for another study.
+    """
+    word_study = answers.plan.word_studies.get(study, "")
+    stereotypes = answers.plan.of(word_study).stereotypes
+    names = {key: facts.control_for or key for key, facts in stereotypes.items()}
+    rows = answers.estimates.filter(
+        pl.col("control").fill_null("things") == "things",  # null: the words themselves
+        *(pl.col("study") == word_study, pl.col("level") == "stereotype"),
+        instrument=instrument,
+    )
+    people_key = pl.col("stereotype").replace_strict(names, default=None, return_dtype=pl.String)
+    keys = _measured_stereotypes(answers, [study], instrument)
+    return rows.with_columns(people_key=people_key).filter(pl.col("people_key").is_in(keys))
 
 
 def _leans(means: pl.DataFrame, measure: Measure) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, 
 from clinometer.report.answers.earlier import EarlierAudit, read_earlier
 from clinometer.report.answers.overview import in_lines as lines_of
 from clinometer.report.answers.overview import overview, overview_figure
+from clinometer.report.answers.people import WORD_FORMS
 from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.results import AnswerResults, InstrumentResults
 from clinometer.report.markdown import as_line
@@ -133,9 +134,9 @@ def _title(plan: PlanFacts, answers: AnswerResults) -> str:
 
 
 def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
-    """Yield the mean of every stereotype."""
+    """Yield the mean of every stereotype that headlines count."""
     for name, results in instruments.items():
-        for row in results.by_stereotype.drop_nulls("estimate").iter_rows(named=True):
+        for row in results.headline.drop_nulls("estimate").iter_rows(named=True):
             yield Lean(
                 about={factor: row[column] for factor, column in FACTORS.items()},
                 instrument=name,
@@ -187,7 +188,7 @@ def _leans_sentence(
     """Say of one instrument which stereotypes lean in other prompts, and by how much all do."""
     keys = {"study": results.study, "instrument": results.instrument}
     of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
-    if not of_instrument:
+    if not results.by_stereotype["estimate"].count():
         return f"{capital(name)}: no answer has a score."
     found = [_count_leans(of_instrument, kind, results.measure) for kind in (*LEANS, OPEN_WORDS)]
     leans = "; ".join(filter(None, found))
@@ -199,9 +200,33 @@ def _leans_sentence(
     validity = f" (not valid {where})" if failed else ""
     effect = lower_first(largest_effect(results))
     overall = "; ".join(filter(None, (_overall(results), effect)))
-    counts = f"In other prompts, of {total}, {leans or 'none is shown to lean'}"
-    sentences = filter(None, (overall, counts, _beside_placebos(results, of_instrument)))
+    counts = ""
+    if of_instrument:  # else all are counted as people
+        counts = f"In other prompts, of {total}, {leans or 'none is shown to lean'}"
+    beside = (
+        _count_word_leans(results),
+        _count_as_people(results),
+        _beside_placebos(results, of_instrument),
+    )
+    sentences = filter(None, (overall, counts, *beside))
     return f"{capital(name)}{validity}: {'. '.join(sentences)}."
+
+
+def _count_word_leans(results: InstrumentResults) -> str:
+    """Say of people how many lean as their words, and as things, do; empty of other studies."""
+    texts = []
+    for (control,), rows in results.words.group_by("control", maintain_order=True):
+        lean = sum(headline_kind(row) in LEANS for row in rows.iter_rows(named=True))
+        texts.append(f"{lean} of {rows.height} with {WORD_FORMS[control]}")
+    return f"The same attributes lean in {', '.join(texts)}" if texts else ""
+
+
+def _count_as_people(results: InstrumentResults) -> str:
+    """Say how many stereotypes are counted where their groups are people; empty where none is."""
+    number_as_people = results.by_stereotype.filter(~pl.col("in_headline"))["stereotype"].n_unique()
+    if not number_as_people:
+        return ""
+    return f"{counted(number_as_people, 'stereotype')} named with one word: counted as people"
 
 
 def _beside_placebos(results: InstrumentResults, means: Sequence[Lean]) -> str:
@@ -272,13 +297,14 @@ def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
         if (verdicts == POSITIVE_CONTROL).any():
             withheld.append(name)
         rows = results.by_stereotype.drop_nulls(["ci_low", "ci_high"])
-        if rows.is_empty():
-            continue
-        half = _half_width(rows)
         as_arbitrary = rows.filter(pl.col("conditional_on").str.contains(AS_ARBITRARY))
         if 0 < as_arbitrary.height < rows.height:
             words.append(f"±{number(_half_width(as_arbitrary))} ({name})")
-        kinds = [verdict_kind(code) for code in results.by_stereotype["verdict"]]
+        rows = rows.filter("in_headline")
+        if rows.is_empty():
+            continue
+        half = _half_width(rows)
+        kinds = [verdict_kind(code) for code in results.headline["verdict"]]
         untold = kinds.count("inconclusive") + kinds.count("no verdict")
         widths.append(f"±{number(half)} ({name}; {untold} of {len(kinds)} unclear)")
     if not widths:

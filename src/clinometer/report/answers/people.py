@@ -1,0 +1,53 @@
+"""People beside the word that names them, and beside things that this word is also said of."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from clinometer.report.answers.results import InstrumentResults
+from clinometer.report.frames import place
+from clinometer.report.sections import Section
+from clinometer.report.tables import FROM, LEAN, TableColumn, mean_columns, render_table
+
+__all__ = ["WORD_FORMS", "people_section"]
+
+#: Kind of a control → how the groups of its stereotypes are named; null: the words themselves.
+WORD_FORMS = {None: "the study’s word alone", "things": "things"}
+
+_PEOPLE = "people"
+
+_CAPTION = (
+    "The same attributes asked of people, which headlines count, of the study’s word alone, and of "
+    "things that the word is also said of."
+)
+
+
+def people_section(results: InstrumentResults) -> Section | None:
+    """Set the word and the things of each stereotype below its people; None of other studies."""
+    if results.words.is_empty():
+        return None
+    people = results.by_stereotype.with_columns(people_key="stereotype", form=pl.lit(_PEOPLE))
+    form = pl.col("control").replace_strict(WORD_FORMS, return_dtype=pl.String)
+    forms = pl.concat([people, results.words.with_columns(form=form)], how="diagonal_relaxed")
+    keys = dict(zip(people["stereotype"], people["about"], strict=True))
+    rows = forms.with_columns(about=pl.col("people_key").replace_strict(keys)).sort(
+        place("people_key", keys),
+        *(place(name, people[name]) for name in ("model", "mode")),
+        place("form", [_PEOPLE, *WORD_FORMS.values()]),
+    )
+    columns = [
+        TableColumn("Stereotype", lambda r: r["about"], "head"),
+        *FROM,
+        TableColumn("Asked of", lambda r: r["form"], "text"),
+        LEAN,
+        *mean_columns(results.plan.interval),
+        TableColumn("n", lambda r: str(r["n"])),
+    ]
+    table = render_table(rows, _CAPTION, columns)
+    return Section(
+        key="people_and_things",
+        open=True,
+        title="People, their word, and things",
+        short="People",
+        tables=(("", table),),
+    )
