@@ -25,7 +25,7 @@ def test_the_study_of_the_page_on_python() -> None:
 
 
 def test_the_studies_of_the_guide() -> None:
-    whole, wordings, _, decisions, *_, interventions = blocks("docs/how-to/studies.md")
+    whole, _, wordings, _, decisions, *_, interventions = blocks("docs/how-to/studies.md")
     assert parse_study(whole, "whole").stereotypes["cats"].label == "Cats"
     lead = "stereotypes:\n  cats:\n    …\n"
     instruments, changed = wordings.split(lead)
@@ -46,8 +46,15 @@ def test_the_studies_of_the_guide() -> None:
     assert later["followup"].startswith("{response1} Two jobs are free")
 
 
+def test_the_group_of_one_word_of_the_guide() -> None:
+    _, one_word, *_ = blocks("docs/how-to/studies.md")
+    study = parse_study("name: one_word\n" + one_word, "studies.md")
+    assert study.with_people().stereotypes["age"].marginalized[0] == "old people"
+    assert study.with_things(["age"]).stereotypes["things_age"].default[0] == "young trees"
+
+
 def test_the_sentences_of_the_guide() -> None:
-    whole, _, sentences, decisions, *_ = blocks("docs/how-to/studies.md")
+    whole, _, _, sentences, decisions, *_ = blocks("docs/how-to/studies.md")
     lead = "stereotypes:\n  cats:\n    …\n"
     shared, clause = sentences.split(lead)
     own = decisions.removeprefix(lead) + clause.removeprefix("    decisions:\n")
