@@ -25,7 +25,7 @@ def test_the_study_of_the_page_on_python() -> None:
 
 
 def test_the_studies_of_the_guide() -> None:
-    whole, wordings, _, decisions, _, _, interventions = blocks("docs/how-to/studies.md")
+    whole, _, wordings, _, decisions, _, _, interventions = blocks("docs/how-to/studies.md")
     assert parse_study(whole, "whole").stereotypes["cats"].label == "Cats"
     lead = "stereotypes:\n  cats:\n    …\n"
     instruments, changed = wordings.split(lead)
@@ -46,8 +46,15 @@ def test_the_studies_of_the_guide() -> None:
     assert later["followup"].startswith("{response1} Two jobs are free")
 
 
+def test_the_people_of_the_guide() -> None:
+    _, stereotypes, *_ = blocks("docs/how-to/studies.md")
+    people = parse_study(f"name: mine\n{stereotypes}", "studies.md").with_people()
+    assert people.name == "mine_people"
+    assert people.stereotypes["age"].default == ["young people", "young men", "young women"]
+
+
 def test_the_sentences_of_the_guide() -> None:
-    whole, _, sentences, decisions, *_ = blocks("docs/how-to/studies.md")
+    whole, _, _, sentences, decisions, *_ = blocks("docs/how-to/studies.md")
     lead = "stereotypes:\n  cats:\n    …\n"
     shared, clause = sentences.split(lead)
     own = decisions.removeprefix(lead) + clause.removeprefix("    decisions:\n")
