@@ -7,8 +7,10 @@ Peer
     What `clinometer power` promises; the nominal 5%.
 How
     Answers with the variances of GPT-4o's released word associations (`worlds`) to the prompts of
-    `clinometer2026` that an audit draws. Of each level, the leans are those that are promised to be
-    told with probability .8; controls are left out.
+    `clinometer2026` that an audit draws. The pilot of the promise is a page of that world as large
+    as the released one: the 21 stereotypes of `bai2025`, 50 answers to each of three wordings. Of
+    each level, the leans are those that are promised to be told with probability .8; controls are
+    left out.
     ``python -m benchmarks.wide --runs 20 --only quick`` saves nothing.
 """
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -26,14 +29,7 @@ import polars as pl
 from benchmarks.conditions import do_conditions, show_selected
 from benchmarks.decisions import detect_leans
 from benchmarks.measuring import Result, Value
-from benchmarks.planning import (
-    CHANCE,
-    LARGEST_GAP,
-    MODEL,
-    components_of_world,
-    share_found,
-    smallest_leans,
-)
+from benchmarks.planning import CHANCE, LARGEST_GAP, MODEL, share_found, smallest_leans
 from benchmarks.trials import as_scores
 from benchmarks.worlds.pages import LEVELS, Figure, average, estimate_pages
 from benchmarks.worlds.planted import WORLDS
@@ -96,9 +92,7 @@ def judge(condition: Condition, runs: int) -> Row:
     size = condition.name
     prompts = as_scores(sized_plan(size, [MODEL], OPTIONS).trials())
     simulation = Simulation(WORLD, prompts)
-    predicted = power(
-        MODEL, size=size, options=OPTIONS, pilot=components_of_world(WORLD), chance=CHANCE
-    )
+    predicted = power(MODEL, size=size, options=OPTIONS, pilot=_pilot(), chance=CHANCE)
     promised: dict[str, float | None] = {}
     told = {}
     for level in LEVELS:
@@ -108,6 +102,16 @@ def judge(condition: Condition, runs: int) -> Row:
             seed = zlib.crc32(f"{size} {level}".encode())
             told[level] = share_found(simulation, level, leans, seed, max(1, runs // FEWER))
     return Row(size, _share_false(simulation, size, runs), promised, told)
+
+
+def _pilot() -> pl.DataFrame:
+    """Return answers to the prompts of the replication."""
+    prompts = as_scores(
+        sized_plan("paper", [MODEL], replace(OPTIONS, studies=["bai2025"])).trials()
+    )
+    simulation = Simulation(WORLD, prompts)
+    rng = np.random.default_rng(zlib.crc32(b"pilot"))
+    return simulation.page(simulation.draw(rng)[0], "pilot")
 
 
 def _share_false(simulation: Simulation, size: str, runs: int) -> Figure:
@@ -130,8 +134,8 @@ def _claims(rows: Sequence[Row]) -> dict[str, bool | None]:
         f"a false lean on at most {MOST_FALSE:g} of neutral pages": not any(
             row.false.misses(most=MOST_FALSE) for row in rows
         ),
-        f"what is promised in {CHANCE:g} is told in it, within {LARGEST_GAP:g}": not any(
-            figure.misses(CHANCE - LARGEST_GAP, CHANCE + LARGEST_GAP)
+        f"what is promised in {CHANCE:g} is told in at least {LARGEST_GAP:g} less": not any(
+            figure.misses(least=CHANCE - LARGEST_GAP)
             for row in rows
             for figure in row.told.values()
         ),
