@@ -28,7 +28,7 @@ from benchmarks.modes import agreements
 from clinometer.audits.running import Asking
 from clinometer.audits.sizes import PlanOptions
 from clinometer.directory.results import Results, read_results
-from clinometer.errors import ModelError
+from clinometer.errors import ModelError, PlanError
 from clinometer.models.opening import Connection
 from clinometer.results.controls import KINDS, SPEAKS_FOR, controls_of
 from clinometer.results.ranges import rows_of_range
@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> None:
             for mode in chosen.mode or MODES:
                 try:
                     ask(model, study, mode, chosen.instrument or INSTRUMENTS)
-                except ModelError as reason:
+                except (ModelError, PlanError) as reason:
                     print(f"{model}, {study}, {mode}: {reason}", file=sys.stderr)
 
 
