@@ -30,7 +30,7 @@ from clinometer.audits.sizes import PlanOptions
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import ModelError, PlanError
 from clinometer.models.opening import Connection
-from clinometer.results.controls import KINDS, SPEAKS_FOR, controls_of
+from clinometer.results.controls import KINDS, controls_of
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.verdicts import CONSISTENT, REVERSED, verdict_kind
 
@@ -39,6 +39,8 @@ STUDIES = ("clinometer2026", "bai2025")
 MODES = ("free", "structured", "forced", "likelihood")
 LONGEST_ANSWER_S = 3600
 INSTRUMENTS = ("word_association", "relative_decision")
+#: What the rows of an audit differ in.
+ASKED = ("study", "instrument", "mode")
 COLUMNS = (
     *("model, study", "instrument, mode", "answers", "scored", "refused", "first-named"),
     *("mean in these prompts", "in other prompts", "lean", "positive controls", "placebos"),
@@ -78,7 +80,7 @@ def run() -> Result:
     if not folders:
         raise NotRun(f"no audits in {RUNS.relative_to(REPOSITORY)}; see benchmarks/models.py")
     runs = {folder: read_results(folder) for folder in folders}
-    rows = [row for folder, results in runs.items() for row in _rows(_name(folder), results)]
+    rows = [row for folder, results in runs.items() for row in _rows(_model(folder), results)]
     return Result(
         "Models that others made, size quick",
         COLUMNS,
@@ -91,26 +93,26 @@ def run() -> Result:
     )
 
 
-def _name(folder: Path) -> str:
-    return f"{folder.parts[-3]}, {folder.parts[-2]}"
+def _model(folder: Path) -> str:
+    return folder.parts[-3]
 
 
-def _rows(name: str, results: Results) -> Iterator[list[Value]]:
-    """Yield a row per instrument and mode of one audit."""
+def _rows(model: str, results: Results) -> Iterator[list[Value]]:
+    """Yield a row per study, instrument and mode of one audit."""
     estimates = results.estimates.filter(
         pl.col("factor").is_null(), pl.col("measure") == pl.col("instrument")
     )
     means = estimates.filter(pl.col("control").is_null(), level="model")
-    for (instrument, mode), rows in means.group_by("instrument", "mode", maintain_order=True):
-        asked = results.table("scores").filter(
-            pl.col("control").is_null(), instrument=instrument, mode=mode
-        )
+    for key, rows in means.group_by(ASKED, maintain_order=True):
+        alike = dict(zip(ASKED, key, strict=True))
+        study, instrument, mode = key
+        asked = results.table("scores").filter(pl.col("control").is_null(), **alike)
         yield [
-            name,
+            f"{model}, {study}",
             f"{instrument} {mode}".replace("_", " "),
             *_answers(asked),
             *(_interval(rows_of_range(rows, name)) for name in ("prompts", "other_prompts")),
-            _leans(estimates.filter(instrument=instrument, mode=mode)),
+            _leans(estimates.filter(**alike)),
             *_controls(estimates, rows),
         ]
 
@@ -145,9 +147,8 @@ def _leans(estimates: pl.DataFrame) -> str:
 
 def _controls(estimates: pl.DataFrame, means: pl.DataFrame) -> Iterator[str]:
     """Yield the outcomes of the controls of each kind, with how many have it."""
-    conditions = means.select("study", *SPEAKS_FOR, "dimension").unique(maintain_order=True)
     outcomes: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
-    for control in controls_of(estimates, conditions):
+    for control in controls_of(estimates, means):
         outcomes[control.kind][control.outcome] += 1
     for counts in outcomes.values():
         yield ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
@@ -157,7 +158,8 @@ def _agreement_notes(runs: Mapping[Path, Results]) -> Iterator[str]:
     """Yield how far two modes of a model agree over the stereotypes of a study."""
     by_study: dict[str, list[pl.DataFrame]] = {}
     for folder, results in runs.items():
-        by_study.setdefault(_name(folder), []).append(results.estimates)
+        for (study,), rows in results.estimates.group_by("study", maintain_order=True):
+            by_study.setdefault(f"{_model(folder)}, {study}", []).append(rows)
     for name, estimates in by_study.items():
         of_stereotypes = pl.concat(estimates).filter(pl.col("control").is_null())
         for (first, second), agreement in agreements(of_stereotypes).items():

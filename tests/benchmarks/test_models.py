@@ -22,14 +22,16 @@ def test_a_row_for_each_audit_and_how_two_modes_agree(
     arguments = "simulated/leaning --study bai2025 --instrument word_association"
     models.main([*arguments.split(), "--mode", "structured", "--mode", "forced"])
     result = models.run()
-    assert [row[:2] for row in result.rows] == [
-        ["simulated-leaning, bai2025", f"word association {mode}"]
+    assert {tuple(row[:2]) for row in result.rows} == {
+        (f"simulated-leaning, {study}", f"word association {mode}")
         for mode in ("forced", "structured")
-    ]
+        for study in ("bai2025", "bai2025_people")
+    }
     for row in result.rows:
         by_column = dict(zip(result.columns, row, strict=True))
         assert by_column["scored"] == 1.0 and by_column["refused"] == 0.0
-        assert str(by_column["lean"]).endswith(" of 21") and "passed" in str(row[-2])
+        stereotypes = 8 if "people" in str(row[0]) else 21
+        assert str(by_column["lean"]).endswith(f" of {stereotypes}") and "passed" in str(row[-2])
     assert "forced and structured: r " in result.notes[-1]
 
 

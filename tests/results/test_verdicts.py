@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from clinometer.results import ESTIMATES, Measure, as_estimates
-from clinometer.results.controls import SPEAKS_FOR, controls_of
+from clinometer.results.controls import controls_of
 from clinometer.results.judging import judge
 from clinometer.results.verdicts import (
     BECAUSE,
@@ -337,12 +337,33 @@ def test_the_controls_of_what_was_asked_are_those_that_speak_for_it() -> None:
     rows = judged(within, {**EQUIVALENT, "study": "mine"}, {**EQUIVALENT, "study": "other"})
     for study, positive in (("mine", "passed"), ("other", "not asked")):
         asked = rows.filter(pl.col("control").is_null(), study=study)
-        conditions = asked.select("study", *SPEAKS_FOR, "dimension")
-        outcomes = [(found.kind, found.outcome) for found in controls_of(rows, conditions)]
+        outcomes = [(found.kind, found.outcome) for found in controls_of(rows, asked)]
         assert outcomes == [("positive", positive), ("negative", "not asked")]
-    both = rows.filter(pl.col("control").is_null()).select("study", *SPEAKS_FOR, "dimension")
+    both = rows.filter(pl.col("control").is_null())
     kinds = [(found.kind, found.outcome) for found in controls_of(rows, both)]
     assert kinds[:2] == [("positive", "not asked"), ("positive", "passed")]
+
+
+def test_of_the_controls_those_count_whose_construct_is_decided_about() -> None:
+    controls = [{**PASSES, "construct": "pleasantness"}, {**FAILS, "construct": "danger"}]
+    stereotypes = [
+        {**LEAN, "construct": "pleasantness", "category": "age", "stereotype": "old"},
+        {**LEAN, "construct": "danger", "category": "race", "stereotype": "weapon"},
+        {**LEAN, "construct": None, "category": "health", "stereotype": "ill"},
+    ]
+    pooled = {**LEAN, "stereotype": None, "construct": None}
+    means = [{**pooled, "level": "category", "category": name} for name in ("age", "race")]
+    means += [{**pooled, "level": "model", "category": None}]
+    rows = judged(*controls, *stereotypes, *means)
+
+    def positive(*decided: int) -> list[str]:
+        """Return the outcomes of positive controls where some of the rows are decided about."""
+        of_rows = rows[[place + len(controls) for place in decided]]
+        return [c.outcome for c in controls_of(rows, of_rows) if c.kind == "positive"]
+
+    assert positive(0) == positive(3) == ["passed"]
+    assert positive(1) == positive(4) == ["failed"]
+    assert positive(0, 1) == positive(2) == positive(5) == ["passed", "failed"]
 
 
 def test_only_equivalent_is_withdrawn() -> None:

@@ -30,7 +30,7 @@ from clinometer.comparing.matching import compare_scores
 from clinometer.comparing.runs import ComparedRun, choose, own_estimates, read_runs
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
-from clinometer.results.controls import SPEAKS_FOR, controls_of, describe_lacking_controls
+from clinometer.results.controls import controls_of, describe_lacking_controls
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.schemas import MATCHES
 from clinometer.results.verdicts import BETTER, PRINTED_CHANGES, TURNED, WORSE
@@ -102,9 +102,8 @@ class Comparison:
         """Say which controls of both runs did not pass, of what a profile was asked."""
         if self.controls == "ignored":
             return []
-        conditions = rows.select("study", *SPEAKS_FOR, "dimension").unique(maintain_order=True)
         before, after = (
-            describe_lacking_controls(controls_of(self.own[run.label], conditions))
+            describe_lacking_controls(controls_of(self.own[run.label], rows))
             for run in (self.baseline, candidate)
         )
         if before == after:

@@ -282,7 +282,8 @@ def _compliance_checks(
 
 def _control_checks(estimates: pl.DataFrame, judged: Sequence[RuleRows]) -> Iterator[GateCheck]:
     """Check the controls of each instrument and mode that the rules are about."""
-    for control in controls_of(estimates, _distinct_conditions(judged)):
+    decided = pl.concat(rows.deciding for rows in judged)
+    for control in controls_of(estimates, decided):
         value = "" if control.row is None else f": {estimate_text(control.row)}"
         reason = f"{control.outcome}{value}"
         limits = _limits_of_means(control, judged)

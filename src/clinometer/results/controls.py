@@ -270,14 +270,20 @@ class Control(NamedTuple):
         return f"{self.kind} control of {', '.join(filter(None, names))}"
 
 
-def controls_of(judged: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[Control]:
-    """Yield the controls that speak for what was asked, of judged estimates of one model.
+def controls_of(judged: pl.DataFrame, decided: pl.DataFrame) -> Iterator[Control]:
+    """Yield the controls that speak for what is decided about.
 
-    `conditions` has columns ``study``, of `SPEAKS_FOR` and `dimension`. A control study, and a
-    control without a dimension, stands once for all that it speaks for.
+    A control study, and a control without a dimension, stands once for all that it speaks for.
+
+    Parameters
+    ----------
+    judged
+        Judged estimates of one model, columns of `results.ESTIMATES`.
+    decided
+        Estimates of the same columns, which may be differences: those that something is said of.
     """
     within = within_study(judged)
-    for key, part in conditions.group_by(SPEAKS_FOR, maintain_order=True):
+    for key, part in decided.group_by(SPEAKS_FOR, maintain_order=True):
         same_condition = [
             pl.col(name).eq_missing(pl.lit(value))
             for name, value in zip(SPEAKS_FOR, key, strict=True)
@@ -289,6 +295,7 @@ def controls_of(judged: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[Cont
         for kind in KINDS:
             rows = control_rows(estimates, kind)
             rows = rows.filter(~within | pl.col("study").is_in(studies.implode()))
+            rows = rows.filter(_speaks_for_any(rows, estimates, part))
             if None not in dimensions:
                 speaks = pl.col("dimension").is_in(dimensions)
                 rows = rows.filter(speaks.fill_null(True))  # without one it speaks for all
@@ -298,6 +305,17 @@ def controls_of(judged: pl.DataFrame, conditions: pl.DataFrame) -> Iterator[Cont
             for row in rows.iter_rows(named=True):
                 of_row = {**subject, "dimension": row["dimension"]}
                 yield Control(kind, of_row, row["verdict"], row)
+
+
+def _speaks_for_any(controls: pl.DataFrame, judged: pl.DataFrame, decided: pl.DataFrame) -> pl.Expr:
+    """Return whether the construct of a control is that of something that is decided about."""
+    states_none = _has_construct(judged, None)
+    needed = [
+        construct
+        for construct in controls["construct"].drop_nulls().unique()
+        if decided.select((_has_construct(judged, construct) | states_none).any()).item()
+    ]
+    return pl.col("construct").is_null() | pl.col("construct").is_in(needed)
 
 
 def describe_lacking_controls(controls: Iterable[Control]) -> str:
