@@ -7,10 +7,10 @@ Question
 Peer
     Agents whose policy is known; the nominal .05 and .95; what was planted.
 How
-    Agents play the episodes of size quick (5 settings, 3 wordings, 2 episodes each, and both
-    controls), and their scores are estimated and judged as those of a model. A false page has a
-    verdict of stratification at any level. *Blind*: ε-greedy over jobs, whoever comes. The long run
-    is 40,000 episodes. Planted leans are those of simulated models, read from their answers.
+    Agents play the episodes of size quick (5 settings, 3 wordings, 2 episodes each, and 6 and 4 of
+    the controls), and their scores are estimated and judged as those of a model. A false page has
+    a verdict of stratification at any level. *Blind*: ε-greedy over jobs, whoever comes. The long
+    run is 40,000 episodes. Planted leans are those of simulated models, read from their answers.
     ``python -m benchmarks.emergent components`` writes the components of variance that audits are
     planned with, and measures nothing else.
 """
@@ -66,13 +66,12 @@ def run() -> Result:
 @cache
 def _asked(size_name: str) -> tuple[Any, Any]:
     """Return the study and its trials at a size."""
-    from clinometer.instruments.design import Design
-    from clinometer.instruments.emergent import INSTRUMENT
+    from clinometer.audits.sizes import PlanOptions, sized_plan
     from clinometer.stimuli import load_study
 
-    study, size = load_study("emergent"), INSTRUMENT.sizes[size_name]
-    assert size is not None
-    return study, INSTRUMENT.trials(study, Design("structured", size.iterations))
+    options = PlanOptions(instruments=["emergent"], modes=["structured"])
+    plan = sized_plan(size_name, ["simulated/neutral"], options)
+    return load_study("emergent"), plan.whole().trials()
 
 
 def _page(name: str, seed: int) -> dict[str, Any]:
@@ -229,7 +228,7 @@ def _set_out(rows: list[dict[str, Any]], seconds: float) -> Result:
     neutral = [of["random"], of[BLIND]]
     thompson, greedy = of["Thompson sampling"], of["ε-greedy, ε = .1"]
     notes = [
-        f"size {SIZE}: 42 episodes, 1,344 questions a page; {seconds:.1f} s a page to play, score "
+        f"size {SIZE}: 60 episodes, 1,920 questions a page; {seconds:.1f} s a page to play, score "
         "and judge, two at a time",
         f"Thompson sampling is called stratified on {thompson['called']:.2f} of pages, as it is a "
         "little; that is why a model is held against it too",

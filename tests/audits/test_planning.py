@@ -162,3 +162,15 @@ def test_an_effect_is_a_distance(effect: float) -> None:
     plan = build_plan(["openai/gpt-4o"], PlanOptions(stereotypes="age"))
     with pytest.raises(InputError, match="above 0"):
         trials_for(plan, effect)
+
+
+def test_controls_of_a_study_have_the_trials_that_a_size_has_for_controls() -> None:
+    options = PlanOptions(instruments=["emergent"], modes=["structured"])
+    plan = sized_plan("quick", ["simulated/neutral"], options)
+    trials = {key: part.iterations for part in plan.selections for key in part.stereotypes}
+    assert (trials["harbour"], trials["own_skills"], trials["dealt_names"]) == (2, 6, 4)
+    # A size without a number for them asks them as the stereotypes, and a user's number is theirs.
+    standard = sized_plan("standard", ["simulated/neutral"], options)
+    assert {part.iterations for part in standard.selections} == {6}
+    own = sized_plan("quick", ["simulated/neutral"], replace(options, iterations=4))
+    assert {part.iterations for part in own.selections} == {4}

@@ -417,7 +417,7 @@ def test_reasoning_cost_is_asked_by_name_with_its_controls() -> None:
     }
     trials = found.trials()
     assert trials.group_by("study").len().sort("study").rows() == [
-        ("control_insects", 160), ("control_nonsense", 80), ("rmiat2025", 400)
+        ("control_insects", 160), ("control_nonsense", 80), ("rmiat2025", 480)
     ]  # fmt: skip
     assert trials.filter(pl.col("prompt").str.contains("{", literal=True)).is_empty()
 

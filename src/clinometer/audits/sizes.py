@@ -252,7 +252,11 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     battery = _battery(size, _all_embedded(models), options)
     # Controls have a number of trials of their own, see below.
     plan = build_plan(models, replace(options, controls=False), _pairs(battery, models, options))
-    parts = [*plan.selections]
+    parts = [
+        apart
+        for part in plan.selections
+        for apart in _own_controls_apart(part, battery.get(part.instrument, Size(2)))
+    ]
     controls = not options.studies if options.controls is None else options.controls
     if controls:
         names = {part.instrument for part in parts}
@@ -421,6 +425,18 @@ def _has_control(study: Study, control: Study) -> bool:
     """Whether a study has a control of the kind, or a stereotype of the same name."""
     kinds = {study.control_of(key) for key in study.stereotypes}
     return control.control in kinds or not control.stereotypes.keys().isdisjoint(study.stereotypes)
+
+
+def _own_controls_apart(part: Selection, size: Size) -> Iterator[Selection]:
+    """Yield a part, and apart from it the controls of its study that have trials of their own."""
+    trials = {"positive": size.control, "negative": size.placebo}
+    by_kind: dict[str, list[str]] = {"": []}
+    for key in part.stereotypes:
+        kind = part.study.stereotypes[key].control
+        by_kind.setdefault(kind if trials.get(kind) else "", []).append(key)
+    for kind, keys in by_kind.items():
+        if keys:
+            yield replace(part, stereotypes=keys, iterations=part.iterations or trials.get(kind))
 
 
 def _fill_in_size(

@@ -163,7 +163,8 @@ class Size:
 
     iterations: int
     control: int | None = None
-    """Trials of the positive control; None: no control (docs/how-to/planning.md)."""
+    """Trials of the positive control; None: no control is lent, and those of a study itself have
+    the trials of its stereotypes (docs/how-to/planning.md)."""
     placebo: int | None = None
     wordings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Study → the variations asked, if not the default."""

@@ -257,7 +257,7 @@ INSTRUMENT = Instrument(
     sections=_sections,
     controls_within=True,
     sizes={
-        "quick": Size(2, by_name=True),
+        "quick": Size(2, control=6, placebo=4, by_name=True),
         "standard": Size(6, by_name=True),
         "paper": Size(18, by_name=True),
     },
