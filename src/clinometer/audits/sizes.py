@@ -432,8 +432,8 @@ def _own_controls_apart(part: Selection, size: Size) -> Iterator[Selection]:
     trials = {"positive": size.control, "negative": size.placebo}
     by_kind: dict[str, list[str]] = {"": []}
     for key in part.stereotypes:
-        kind = part.study.stereotypes[key].control
-        by_kind.setdefault(kind if trials.get(kind) else "", []).append(key)
+        control = part.study.stereotypes[key].control
+        by_kind.setdefault(control if trials.get(control) else "", []).append(key)
     for kind, keys in by_kind.items():
         if keys:
             yield replace(part, stereotypes=keys, iterations=part.iterations or trials.get(kind))
