@@ -136,9 +136,10 @@ def _say_means(estimates: pl.DataFrame) -> None:
 def _verdict_text(row: dict[str, Any]) -> str:
     """Say of a mean whether it leans in both ranges; of a control or a change, its verdict."""
     from clinometer.instruments.catalogue import measure_of
+    from clinometer.results.controls import JUDGED_KINDS
     from clinometer.results.ranges import lean_text
 
-    if row["control"] not in (None, "things") or row["candidate"]:
+    if row["control"] in JUDGED_KINDS or row["candidate"]:
         return row["verdict"] or "no verdict"
     verdicts = row["verdict_bounded"], row["verdict"], row["conditional_on"]
     return lean_text(*verdicts, directed=measure_of(row["instrument"]).directed)

@@ -53,6 +53,7 @@ from clinometer.results.verdicts import (
 
 __all__ = [
     "ARBITRARY",
+    "JUDGED_KINDS",
     "KINDS",
     "NOT_ASKED",
     "NULLS",
@@ -76,6 +77,9 @@ NULLS = ("negative", "words", "things")
 #: Of them those whose words are arbitrary, and tell what words vary by. Things are what the words
 #: of a stereotype are also said of.
 ARBITRARY = ("negative", "words")
+
+#: Kinds whose rows have the verdict of `control_verdict`; those of others have that of a mean.
+JUDGED_KINDS = (*KINDS, "words")
 
 #: What is said of a kind of control that was not asked.
 NOT_ASKED = "not asked"

@@ -8,6 +8,7 @@ from functools import cache
 import polars as pl
 
 from clinometer.results.controls import (
+    JUDGED_KINDS,
     control_verdict,
     is_known_found,
     is_nothing_found,
@@ -70,7 +71,7 @@ def judge(
     rows = estimates.with_columns(verdict=verdict)
     if estimates["control"].count():  # these rules take long, and most tables have no use for them
         # What a placebo must lie within follows from the leans, and what is near neutral from it.
-        of_control = pl.when(score & (pl.col("control") != "things").fill_null(False))
+        of_control = pl.when(score & pl.col("control").is_in(JUDGED_KINDS))
         verdict = of_control.then(control_verdict(compliance_floor)).otherwise("verdict")
         rows = with_claimed_leans(rows).with_columns(verdict=verdict).drop("claimed")
     rows = rows.with_columns(verdict=_withhold_equivalent(rows, doubts or {}))

@@ -14,6 +14,7 @@ from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import CONDITIONS, join_methods
 from clinometer.results.bundles import HELD
 from clinometer.results.contents import refuse_secrets
+from clinometer.results.controls import JUDGED_KINDS
 from clinometer.results.ranges import IN_PROMPTS, lean_text
 
 __all__ = ["lean_of_mean", "means_by_model", "name_parts", "read_shareable"]
@@ -67,7 +68,7 @@ def name_parts(row: Mapping[str, Any], *columns: str) -> list[str]:
 
 def lean_of_mean(row: Mapping[str, Any]) -> str:
     """Say of a mean whether it leans, in these prompts and in others; of a control, its verdict."""
-    if row["control"] not in (None, "things"):
+    if row["control"] in JUDGED_KINDS:
         return row["verdict"] or "no verdict"
     verdicts = row["verdict_bounded"], row["verdict"], row["conditional_on"]
     return lean_text(*verdicts, directed=MEASURES[row["measure"]].directed)
