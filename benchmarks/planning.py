@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -40,7 +40,10 @@ from clinometer.stimuli import load_study
 
 RUNS = 300
 MODEL, SIZE = "openai/gpt-4o", "standard"
-CHANCE, LARGEST_GAP = 0.8, 0.07
+CHANCE = 0.8
+#: By how much the share found may miss it, by whether effects are skewed.
+LARGEST_GAP = {False: 0.07, True: 0.12}
+SKEWED = "medium", "words"
 #: Of `bai2025`, the first ten with several words for each group; a condition has the first.
 SEVERAL_WORDS = (
     *("science", "black", "hispanic", "arab", "career"),
@@ -80,6 +83,8 @@ class Row(NamedTuple):
     lean: float | None
     """Mean of the leans; None where none is large enough."""
     found: Figure | None
+    skewed: bool
+    """Whether effects are skewed in its world."""
 
 
 def run() -> Result:
@@ -88,22 +93,22 @@ def run() -> Result:
 
 def conditions() -> Iterator[Condition]:
     """Yield what is simulated."""
-    for name in FOUR:
+    worlds = {name: WORLDS[name] for name in FOUR}
+    for name in SKEWED:
+        worlds[f"{name}, skewed effects"] = replace(WORLDS[name], skewed_effects=True)
+    for name, world in worlds.items():
         for number in NUMBERS:
-            yield Condition(f"{name}, {number}", WORLDS[name], number)
+            yield Condition(f"{name}, {number}", world, number)
 
 
 def measure(selection: Sequence[Condition], runs: int) -> Result:
     """Do conditions and set out how often leans are found that are predicted to be."""
     rows = [row for done in do_conditions(partial(judge, runs=runs), selection) for row in done]
-    shares = [row.found for row in rows if row.found is not None]
-    claim = f"leans that are predicted to be found in {CHANCE:g} are, within {LARGEST_GAP:g}"
-    ends = CHANCE - LARGEST_GAP, CHANCE + LARGEST_GAP
     return Result(
         f"Power as predicted and as simulated, {runs} pages a condition",
         ("world, stereotypes, level", f"lean found in {CHANCE:g}", "found in"),
         [_table_row(row) for row in rows],
-        {claim: not any(share.misses(*ends) for share in shares)},
+        {_claim(skewed): _holds(rows, skewed) for skewed in sorted({row.skewed for row in rows})},
         ["[…]: 95% Monte Carlo intervals"],
     )
 
@@ -121,7 +126,8 @@ def judge(condition: Condition, runs: int) -> list[Row]:
         seed = zlib.crc32(f"{condition.name} {level}".encode())
         found = None if leans is None else share_found(simulation, level, leans, seed, runs)
         lean = None if leans is None else float(leans.mean())
-        rows.append(Row(f"{condition.name}, {level}", lean, found))
+        name, skewed = f"{condition.name}, {level}", condition.world.skewed_effects
+        rows.append(Row(name, lean, found, skewed))
     return rows
 
 
@@ -159,6 +165,19 @@ def share_found(
     pages = estimate_pages(simulation, runs, seed, leans=leans)
     rows = pages.filter(range="other_prompts", level=level).drop_nulls("verdict")
     return average(detect_leans(rows), "detected")
+
+
+def _claim(skewed: bool) -> str:
+    gap, effects = LARGEST_GAP[skewed], "skewed" if skewed else "normal"
+    found = f"leans that are predicted to be found in {CHANCE:g} are, within {gap:g}"
+    return f"{found}, where effects are {effects}"
+
+
+def _holds(rows: Sequence[Row], skewed: bool) -> bool:
+    """Return whether no share is excluded, by its interval, from what is claimed of it."""
+    ends = CHANCE - LARGEST_GAP[skewed], CHANCE + LARGEST_GAP[skewed]
+    shares = (row.found for row in rows if row.skewed == skewed)
+    return not any(share.misses(*ends) for share in shares if share is not None)
 
 
 def _table_row(row: Row) -> list[Value]:

@@ -37,6 +37,8 @@ class World:
     lean_sd: float = 0.0
     skewed: bool = False
     """Whether leans are exponential around their mean."""
+    skewed_effects: bool = False
+    """Whether effects of wordings and words are exponential around 0."""
     neutral: float = 0.0
     """Share of the stereotypes, the first ones, that have no lean."""
     stereotypes: int = 5
@@ -82,5 +84,6 @@ WORLDS = {
     "unequal": replace(MEDIUM, answer=0.15, unequal=1.0),
     "unequal words": replace(MEDIUM, unequal_words=1.0),
     "skewed leans": replace(MEDIUM, skewed=True),
+    "skewed effects": replace(MEDIUM, skewed_effects=True),
     "GPT-4o": _released(),
 }

@@ -1,10 +1,11 @@
 """Pages of scores of known truth, made without anything of the estimator.
 
 Model
-    The latent score of an answer is the centre of its stereotype plus crossed normal effects: of a
+    The latent score of an answer is the centre of its stereotype plus crossed effects: of a
     wording (of all stereotypes, and of each), of the word on either side, of the cell (a wording
-    and two words) and of the mirrored pair. tanh takes it to the scale from -1 to 1, so that
-    effects shrink towards the ends; the answer varies about that expectation.
+    and two words) and of the mirrored pair. Effects are normal; those of wordings and words can be
+    exponential, and the truths below are then right within .003. tanh takes the score to the scale
+    from -1 to 1, so that effects shrink towards the ends; the answer varies about that expectation.
 Truths
     Range ``prompts``: the expected answer to the wordings and words that were drawn, each pair of
     words as often as any other in every wording. Range ``other_prompts``: the expected answer over
@@ -20,6 +21,7 @@ Oracle
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -112,11 +114,7 @@ class Simulation:
     def draw_leans(self, rng: np.random.Generator) -> Array:
         """Draw the leans of a page, shape (stereotypes,)."""
         world = self.world
-        standard = (
-            rng.exponential(1.0, world.stereotypes) - 1.0
-            if world.skewed
-            else rng.normal(0, 1, world.stereotypes)
-        )
+        standard = draw_standard(rng, world.stereotypes, skewed=world.skewed)
         leans = (world.lean + world.lean_sd * standard).clip(-FARTHEST, FARTHEST)
         leans[: round(world.neutral * world.stereotypes)] = 0.0
         return leans
@@ -125,10 +123,11 @@ class Simulation:
         """Draw what wordings, words and cells add to the answers of a model."""
         world = self.world
         n, wordings, words = world.stereotypes, world.wordings, world.words
-        wording = world.shared_wording * rng.normal(0, 1, wordings)
-        wording = wording + world.wording * rng.normal(0, 1, (n, wordings))
+        draw = partial(draw_standard, rng, skewed=world.skewed_effects)
+        wording = world.shared_wording * draw(wordings)
+        wording = wording + world.wording * draw((n, wordings))
         size = (2, 1, words) if world.shared_words else (2, n, words)
-        marginalized, default = self._word_sd[:, :, None] * rng.normal(0, 1, size)
+        marginalized, default = self._word_sd[:, :, None] * draw(size)
         sd = self.sd[:, None, None, None]
         main = sd * wording[:, :, None, None]
         main = main + marginalized[:, None, :, None] + default[:, None, None, :]
@@ -230,6 +229,13 @@ class Simulation:
         size = 1.0 / sd**2 - 1.0  # a beta distribution has the variance p (1 − p) / (size + 1)
         share = ((1.0 + expected) / 2).clip(1e-6, 1.0 - 1e-6)
         return np.asarray(2.0 * rng.beta(size * share, size * (1.0 - share)) - 1.0)
+
+
+def draw_standard(
+    rng: np.random.Generator, size: int | tuple[int, ...], *, skewed: bool = False
+) -> Array:
+    """Draw numbers of mean 0 and variance 1: normal, or exponential around 0."""
+    return rng.exponential(1.0, size) - 1.0 if skewed else rng.normal(0, 1, size)
 
 
 def _number_words(frame: pl.DataFrame, side: str, shared: bool) -> NDArray[np.int64]:
