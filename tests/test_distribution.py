@@ -59,7 +59,7 @@ def test_the_wheel_names_the_project_its_command_and_its_entry_points(wheel: Pat
         facts = Parser().parsestr(archive.read(about).decode())
         entries = archive.read(about.replace("METADATA", "entry_points.txt")).decode()
     assert facts["Name"] == "clinometer"
-    assert {"bold", "dev", "docs", "local", "mlflow", "papers", "pdf", "ray"} == set(
+    assert {"bold", "dev", "docs", "local", "mlflow", "papers"} == set(
         facts.get_all("Provides-Extra", [])
     )
     for line in ("clinometer = clinometer.cli:main", "clinometer = clinometer.asking.registry",

@@ -31,7 +31,6 @@ from polars.testing import assert_frame_equal
 from clinometer.asking.answering import PART, Shard, ShardAnswerer, answer_side_by_side
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
-from clinometer.asking.cluster import Cluster
 from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.requests import inspect_settings, read_output, settings_of, write_output
 from clinometer.asking.sessions import ask_models
@@ -237,12 +236,6 @@ def test_nothing_is_asked_that_costs_too_much(serve: Callable[..., Any], tmp_pat
     assert not server.prompts
     answer_shards(tmp_path, Answering(ONCE.connection, spending=Spending(1000, prices)))
     assert server.prompts
-
-
-@pytest.mark.parametrize(("name", "value"), [("workers", 0), ("gpus", -1)])
-def test_a_cluster_that_means_nothing_is_refused(name: str, value: int) -> None:
-    with pytest.raises(InputError, match=f"{name} {value}: at least"):
-        Cluster(**{name: value})
 
 
 @pytest.mark.parametrize("model", ["openai/gpt-4o-mini", "vllm/m"])

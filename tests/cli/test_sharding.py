@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -122,8 +121,6 @@ def test_answers_that_fail_are_said(run: Run, serve: Callable[..., Any]) -> None
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--workers", "2"), "name one with --ray"),
-        (("--ray", "local", "--workers", "0"), "workers 0: at least 1"),
         (("--max-cost", "-1"), "max_cost -1.0: at least 0"),
         (("--shard", "7"), "has 0 to 0"),
     ],
@@ -132,13 +129,6 @@ def test_what_cannot_be_answered(run: Run, arguments: tuple[str, ...], expected:
     run("plan", MODEL, *ONE, "--out", "r")
     code, _, noted = run("answer", "r", *arguments)
     assert code == 2 and noted.count("\n") == 1 and expected in noted
-
-
-def test_without_ray_the_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    run("plan", MODEL, *ONE, "--out", "r")
-    code, _, noted = run("answer", "r", "--ray", "local")
-    assert code == 2 and "pip install 'clinometer[ray]'" in noted
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_documents_do_install_something() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "`pip install 'levelmeter[ray]'` on every machine",
+        "`pip install 'levelmeter[local]'` on every machine",
         "- run: pip install --quiet levelmeter",
         "uvx levelmeter audit",
         "python -m pip install clinometer levelmeter==1.0",

@@ -33,10 +33,9 @@ def page(files: DossierFiles, name: str) -> str:
 
 
 def test_a_dossier_has_its_files(files: DossierFiles) -> None:
-    names = {path.name for path in files.paths} - {"dossier.pdf"}
+    names = {path.name for path in files.paths}
     (record,) = names - {"dossier.html", "dossier.json", "public-summary.html"}
     assert json.loads(page(files, record))["model_info"]["name"] == "simulated/leaning"
-    assert bool(files.no_pdf) == ("dossier.pdf" not in {path.name for path in files.paths})
     content = json.loads(page(files, "dossier.json"))
     assert content == json.loads(json.dumps(files.content, default=str))
 
@@ -219,11 +218,10 @@ def test_a_dossier_is_replaced_as_a_whole_and_other_files_are_left_alone(
         write_dossier(audited, profile(), out, today=TODAY)
     assert (out / "notes.txt").read_text() == "mine"
     (out / "notes.txt").unlink()
-    (out / "dossier.pdf").write_text("of an earlier run")
+    (out / "dossier.html").write_text("of an earlier run")
     files = write_dossier(audited, profile(), out, today=TODAY)
     assert (out / "dossier.html") in files.paths
-    if files.no_pdf:
-        assert not (out / "dossier.pdf").exists()
+    assert "of an earlier run" not in page(files, "dossier.html")
     assert {path.name for path in tmp_path.iterdir()} == {"out", "profile.yaml"}
 
 

@@ -471,7 +471,7 @@ def content_page(content_results):
 
 @pytest.fixture(scope="session")
 def five_results(reported_once):
-    """The same of five models, one more than share a radar, reported."""
+    """The same of five models, reported."""
     models = [f"lab/model-{letter}" for letter in "abcde"]
     keys = ["african", "male", "age"]
     return reported_once("five", partial(write_contents, models=models, keys=keys))

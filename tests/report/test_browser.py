@@ -87,13 +87,6 @@ def test_a_name_of_markup_stays_text(network_results, state_results):
         assert "{{7*7}}" in body
 
 
-def test_a_radar_has_an_axis_and_a_point_for_each_stereotype(content_results):
-    radar = opened(content_results)[0].split('id="figure-radar-forced-1"')[1].split("</figure>")[0]
-    assert len(re.findall(r">(?:Age|Mind|Arab|Male)<", radar)) == 3 * 4
-    points = re.findall(r"<title>[^<]*Stereotype: [^<]*Mean: ", radar)
-    assert len(points) == 3 * 10
-
-
 def test_marks_take_their_colours_from_the_scheme(run):
     stereotypes = run[0].split('id="figure-stereotypes"')[1].split("</figure>")[0]
     assert 'fill="var(--race)"' in stereotypes

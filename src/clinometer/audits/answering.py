@@ -1,4 +1,4 @@
-"""Shards answered by models that inspect opens, here or on a Ray cluster, and the next round."""
+"""Shards answered by models that inspect opens, and the next round."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from itertools import groupby
 from pathlib import Path
 
 from clinometer.asking.answering import Shard, ShardAnswerer, answer_side_by_side
-from clinometer.asking.cluster import Cluster, answer_on_cluster
 from clinometer.asking.shards import (
     ANSWERED,
     Answers,
@@ -36,8 +35,6 @@ class Answering:
 
     connection: Connection = field(default_factory=Connection)
     """How models are reached."""
-    cluster: Cluster | None = None
-    """A Ray cluster; None: this process."""
     spending: Spending = field(default_factory=Spending)
     """What all shards of the directory may cost."""
 
@@ -70,10 +67,10 @@ def answer_shards(
     directory
         A results directory with shards.
     answering
-        Where they are answered, and what may be spent.
+        How models are reached, and what may be spent.
     on_round
-        Called with the number of requests of a round; what it returns is called after each answer
-        in this process.
+        Called with the number of requests of a round; what it returns is called after each
+        answer.
 
     Returns
     -------
@@ -85,7 +82,7 @@ def answer_shards(
     InputError
         If there are no shards, a price is needed and not known, or a file cannot be written.
     ModelError
-        If no model can be opened, all give nothing but errors, or Ray is not reached.
+        If no model can be opened, or all give nothing but errors.
     BudgetError
         If the shards would cost more than they may; nothing is asked then.
     PlanError
@@ -172,23 +169,13 @@ def _answer(
     answering: Answering,
     on_answer: Callable[[], object],
 ) -> tuple[int, list[ModelError]]:
-    """Answer shards, here those of several models at a time; see `answer_side_by_side`."""
+    """Answer shards, those of several models at a time; see `answer_side_by_side`."""
     work = []
     # Shards of a model stand together, as they were collected: no sort is needed.
     for model, shards_of_model in groupby(shards, key=lambda shard: shard.model):
         connection = plan.connection_of(model, answering.connection)
         work.append((ShardAnswerer(model, connection, on_answer), list(shards_of_model)))
-    cluster = answering.cluster
-    if cluster is None:
-        return answer_side_by_side(work)
-    elsewhere = 0
-    errors: list[ModelError] = []
-    for engine, group in work:
-        try:
-            elsewhere += answer_on_cluster(group, engine.connection, cluster)
-        except ModelError as error:  # the other models go on
-            errors.append(error)
-    return elsewhere, errors
+    return answer_side_by_side(work)
 
 
 def _refuse_cost(plan: RequestPlan, out: Path, choices: int | None, answering: Answering) -> None:

@@ -37,7 +37,7 @@ _COMMANDS = {
     "regress": ("estimating", "Regress decisions on associations and other scores."),
     "report": ("auditing", "Recompute the tables and the report of a results directory."),
     "plan": ("sharding", "Write the requests of an audit as files that any engine answers."),
-    "answer": ("sharding", "Answer such files with any model, here or on a Ray cluster."),
+    "answer": ("sharding", "Answer such files with any model, here or as tasks of an array."),
     "submit": ("sharding", "Ask such files as batches, at half price; wait, and collect."),
     "collect": ("sharding", "Read the answers to such files; write what is left."),
     "merge": ("sharding", "Put runs of one plan, asked on several machines, together."),

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from clinometer.cli.options import FILE, FOLDER, command
-from clinometer.cli.output import echo, remark
+from clinometer.cli.output import echo
 
 __all__ = ["dossier_command"]
 
@@ -28,7 +28,7 @@ def dossier_command(
     baseline: Path | None,
     signer: Path | None,
 ) -> None:
-    """Write what an auditor files of RESULTS: HTML, PDF, JSON, and a summary for the public.
+    """Write what an auditor files of RESULTS: HTML, JSON, and a summary for the public.
 
     RESULTS are a results directory, or a bundle of one; it is verified first. A field of the
     profile that is missing, empty, past or not about this run is named, and nothing is written.
@@ -42,6 +42,4 @@ def dossier_command(
         echo(f"{checklist['title']}: {checklist['answered']} of {checklist['applicable']} answered")
     for path in files.paths:
         echo(str(path))
-    if files.no_pdf:
-        remark(files.no_pdf)
     echo(content["claims"])

@@ -81,11 +81,6 @@ def plan_command(
 @click.option("--shard", "shards", type=int, multiple=True,
               help="Answer only shards of this number, and do not collect: for the tasks of an "
                    "array; may be repeated.")  # fmt: skip
-@click.option("--ray", "address", metavar="ADDRESS",
-              help="Answer on a Ray cluster: auto, the one that runs on this machine; local, one "
-                   "that is started here; or an address.")  # fmt: skip
-@click.option("--workers", default=1, help="Ray: engines, each in a process of its own.")
-@click.option("--gpus", default=0.0, help="Ray: GPUs of each engine.")
 @click.option("--max-cost", type=float,
               help="Ask nothing more if all shards of DIRECTORY would cost more than this many "
                    "dollars, estimated.")  # fmt: skip
@@ -98,17 +93,12 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
     For any model that inspect opens, the embedded one included. Stopped or killed, the same command
     continues, and asks no answered request again. Exit code 3: answers are missing.
     """
-    from clinometer.asking.cluster import Cluster
     from clinometer.audits.answering import Answering, answer_numbered, answer_shards
     from clinometer.audits.spending import Spending
 
-    address, workers, gpus = (options[name] for name in ("address", "workers", "gpus"))
-    if address is None and (workers, gpus) != (1, 0):
-        raise click.UsageError("--workers and --gpus are of a cluster: name one with --ray")
-    cluster = None if address is None else Cluster(address, workers, gpus)
     connection = build_connection(options)
     spending = Spending(options["max_cost"], options["prices"])
-    answering = Answering(connection, cluster, spending)
+    answering = Answering(connection, spending)
     with contextlib.ExitStack() as bars:
 
         def on_round(requests: int) -> Callable[[], None]:
@@ -116,8 +106,7 @@ def answer_command(directory: Path, shards: tuple[int, ...], **options: Any) -> 
             bars.close()  # that of the round before
             if connection.batch:
                 say_batches(requests)
-            total = 0 if cluster else requests  # Ray shows its own
-            return bars.enter_context(counting_bar("answering", total))
+            return bars.enter_context(counting_bar("answering", requests))
 
         if shards:
             elsewhere, failed = answer_numbered(directory, shards, answering, on_round)

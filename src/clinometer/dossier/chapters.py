@@ -1,4 +1,4 @@
-"""The chapters of a dossier, from its content; the page and the PDF show the same ones."""
+"""The chapters of a dossier, from its content."""
 
 from __future__ import annotations
 

@@ -21,7 +21,6 @@ from clinometer.directory.results import read_detail
 from clinometer.dossier.checklists import entry_names, statement_names
 from clinometer.dossier.content import Evidence, dossier_content, measured_groups
 from clinometer.dossier.pages import dossier_page, public_page
-from clinometer.dossier.pdf import pdf_bytes
 from clinometer.dossier.profile import load_profile
 from clinometer.errors import InputError
 from clinometer.results.bundles import is_bundle, unpacked
@@ -30,12 +29,12 @@ from clinometer.results.progress import doubts
 from clinometer.results.records import read_plan
 from clinometer.results.verdicts import UNFINISHED
 from clinometer.sharing import write_every_eval_ever
-from clinometer.texts import read_text, write_bytes, write_text
+from clinometer.texts import read_text, write_text
 
 __all__ = ["DossierFiles", "write_dossier"]
 
 #: The files of a dossier.
-PAGE, DATA, PUBLIC, PDF = "dossier.html", "dossier.json", "public-summary.html", "dossier.pdf"
+PAGE, DATA, PUBLIC = "dossier.html", "dossier.json", "public-summary.html"
 RECORDS = "every-eval-ever"
 
 
@@ -45,8 +44,6 @@ class DossierFiles:
 
     paths: tuple[Path, ...]
     content: dict[str, Any]
-    no_pdf: str = ""
-    """Why there is no PDF."""
 
 
 @anywhere(results=True, out=True)
@@ -106,22 +103,17 @@ def write_dossier(  # noqa: PLR0913 - what a dossier is made of
         evidence = Evidence(directory, file.profile, gated, text, verified, is_bundle(source))
         content = dossier_content(evidence, day)
         with _replaced(folder) as part:
-            no_pdf = _write_files(part, directory, content)
+            _write_files(part, directory, content)
     names = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return DossierFiles(tuple(folder / name for name in names), content, no_pdf)
+    return DossierFiles(tuple(folder / name for name in names), content)
 
 
-def _write_files(folder: Path, directory: Path, content: dict[str, Any]) -> str:
-    """Write every file; return why there is no PDF, or nothing."""
+def _write_files(folder: Path, directory: Path, content: dict[str, Any]) -> None:
+    """Write every file."""
     write_text(folder / DATA, json.dumps(content, indent=1, ensure_ascii=False, default=str) + "\n")
     write_text(folder / PAGE, dossier_page(content))
     write_text(folder / PUBLIC, public_page(content))
     write_every_eval_ever(directory, folder / RECORDS, content["profile"]["system"]["model"])
-    try:
-        write_bytes(folder / PDF, pdf_bytes(content))
-    except ImportError:
-        return "no PDF: pip install 'clinometer[pdf]' (all of it is in the HTML and JSON)"
-    return ""
 
 
 def _check_folder(folder: Path) -> None:
@@ -131,7 +123,7 @@ def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"--out {folder}: not a folder")
     names = {path.name for path in folder.iterdir()}
-    if strangers := sorted(names - {PAGE, DATA, PUBLIC, PDF, RECORDS}):
+    if strangers := sorted(names - {PAGE, DATA, PUBLIC, RECORDS}):
         raise InputError(f"--out {folder}: holds {strangers[0]}; give a folder of its own")
 
 

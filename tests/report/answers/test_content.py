@@ -100,43 +100,9 @@ def test_the_table_of_dimensions_is_that_of_the_run(content_page, content_result
     assert found[8:10] == intervals
 
 
-def test_a_radar_has_the_means_as_distances_from_its_centre(content_page, content_results, rows_of):
-    points = [row for row in rows_of(content_page, "radar-forced-1") if row["kind"] == "point"]
-    means = estimates(content_results, level="stereotype", mode="forced", dimension="sociability")
-    known = dict(means.select("stereotype", "estimate").iter_rows())
-    found = {row["label"]: row for row in points if row["panel"] == "Sociability"}
-    assert len(found) == len(known) == 10
-    for label, key in (("Age", "age"), ("Spanish-speaking", "spanish_speaking")):
-        distance = math.hypot(found[label]["x"], found[label]["y"])
-        assert distance == pytest.approx((known[key] + 1) / 2, abs=2e-4)
-
-
-def test_the_lines_of_a_radar_close_and_break(make_contents, page_of, rows_of):
-    directory = make_contents(keys=["african", "asian", "arab", "male"], modes=["forced"])
-    gone = (pl.col("stereotype") == "asian") & (pl.col("dimension") == "morality")
-    change(directory, "estimates", estimate=pl.when(gone).then(None).otherwise("estimate"))
-    drawn = rows_of(page_of(directory), "radar-1")
-    line = [row for row in drawn if row["panel"] == "Morality" and row["kind"] != "axis"]
-    assert [row["order"] for row in line] == [0, 1, 2, 3, 4]
-    assert (line[0]["x"], line[0]["y"]) == (line[4]["x"], line[4]["y"])
-    assert line[1]["x"] is None and line[2]["x"] is not None
-
-
-def test_intervals_stand_beside_the_radar(content_page, rows_of):
-    told = section(content_page, "content-1")
-    assert told.index('id="figure-radar-forced-1"') < told.index('id="figure-content-forced-1"')
-    assert "without their uncertainty" in told and "Use the interval plot" in told
-    radar, forest = (rows_of(content_page, f"{name}-free-1") for name in ("radar", "content"))
-    means = {(row["panel"], row["label"]): row["mean"] for row in forest}
-    assert all(row["low"] < row["mean"] < row["high"] for row in forest)
-    assert means == {
-        (row["panel"], row["label"]): row["mean"] for row in radar if row["kind"] == "point"
-    }
-
-
-def test_two_stereotypes_make_no_radar(make_contents, page_of):
+def test_few_stereotypes_have_a_figure_and_no_correlation(make_contents, page_of):
     page = page_of(make_contents(keys=["age", "male"], modes=["forced"]))
-    assert "figure-radar" not in page and 'id="figure-content-1"' in page
+    assert 'id="figure-content-1"' in page
     assert "could be correlated (fewer than 4 points)" in page
 
 
@@ -153,20 +119,6 @@ def test_without_correlations_the_page_says_so(make_contents, page_of):
     directory = make_contents(keys=["age", "male", "asian"], modes=["forced"])
     keep(directory, ~pl.col("measure").str.contains("correlation"))
     assert "There are no correlations between dimensions" in page_of(directory)
-
-
-def test_many_models_have_a_radar_each(five_page, spec_of):
-    radars = spec_of(five_page, "radar-forced-1")
-    assert radars["facet"]["sort"] == [f"model-{letter}" for letter in "abcde"]
-    lines = {row["line"] for row in radars["datasets"]["rows"] if row["kind"] == "point"}
-    assert lines == {"Competence", "Sociability", "Morality"}
-
-
-def test_a_few_models_share_a_radar(make_contents, page_of, spec_of):
-    directory = make_contents(models=["a", "b"], keys=["age", "male", "asian"], modes=["forced"])
-    radars = spec_of(page_of(directory), "radar-1")
-    assert radars["facet"]["sort"] == ["Competence", "Sociability", "Morality"]
-    assert {row.get("line") for row in radars["datasets"]["rows"]} == {"a", "b", None}
 
 
 def test_ranks_are_those_of_the_run(five_page, five_results, content_page, rows_of):

@@ -196,7 +196,7 @@ def test_without_its_estimates_a_section_is_left_out(make_everything, left_out, 
 def test_every_kind_of_figure_can_be_drawn(all_results, five_results, figures_of):
     figures = [*figures_of(all_results), *figures_of(five_results)]
     kinds = {figure.name.split("-")[0]: figure for figure in figures}
-    assert {"chained", "interventions", "ranks", "radar", "sizes", "words", "yes"} <= set(kinds)
+    assert {"chained", "interventions", "ranks", "content", "sizes", "words", "yes"} <= set(kinds)
     for figure in kinds.values():
         drawing = draw(figure.spec)
         assert for_file(drawing).startswith("<svg") and "var(--" not in for_file(drawing)

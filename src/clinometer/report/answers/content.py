@@ -1,7 +1,7 @@
 """Stereotype content: means, correlations and ranks of dimensions that are never pooled.
 
-Reference: Li et al. 2025, MIST, arXiv:2506.14161, figures 3 and 4, Table 1, section 4.2. The
-paper's ranks have no intervals.
+Reference: Li et al. 2025, MIST, arXiv:2506.14161, figure 4, Table 1, section 4.2. The paper's
+ranks have no intervals. Its figure 3, a radar, shows means without intervals, and is not drawn.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import polars as pl
 from clinometer.report.answers.results import InstrumentResults
 from clinometer.report.drawing.charts import Axis, Row
 from clinometer.report.drawing.figures import Figure, mark_row
-from clinometer.report.drawing.intervals import forest, range_text
-from clinometer.report.drawing.radar import FEWEST, MOST, radar
+from clinometer.report.drawing.intervals import forest
 from clinometer.report.paragraphs import Paragraphs
 from clinometer.report.plan import PlanFacts
 from clinometer.report.prose import WORST, endings, interval, number, p_value, scale, short_names
@@ -37,9 +36,6 @@ from clinometer.results import Measure
 
 __all__ = ["content_section"]
 
-#: Up to this many models share a radar, a radar per dimension; above, each has its own, with a
-#: line per dimension.
-MOST_LINES = 4
 #: Above this many models and dimensions their verdicts are counted per dimension.
 MOST_SENTENCES = 12
 
@@ -88,15 +84,13 @@ def _split_by_mode(frame: pl.DataFrame) -> list[tuple[pl.DataFrame, str, str]]:
 
 
 def _mean_figures(stereotypes: pl.DataFrame, plan: PlanFacts, measure: Measure) -> list[Figure]:
-    """Draw radars and intervals of each mode, one after the other."""
+    """Draw the means with their intervals, a figure per mode."""
     short = short_names(list(stereotypes["model"].drop_nulls().unique(maintain_order=True)))
     figures = []
     for part, end, mode_note in _split_by_mode(stereotypes):
         rows = [_row(row, short) for row in part.iter_rows(named=True)]
         if all(row["mean"] is None for row in rows):
             continue
-        if FEWEST <= len({row["label"] for row in rows}) <= MOST:
-            figures.append(_radar_figure(rows, f"radar{end}", mode_note, measure))
         figures.append(_interval_figure(rows, f"content{end}", mode_note, plan, measure))
     return figures
 
@@ -107,28 +101,6 @@ def _row(row: Mapping[str, Any], short: Mapping[str, str]) -> Row:
     return {**mark_row(row, dimension), "dimension": dimension, "who": who}
 
 
-def _radar_figure(rows: Sequence[Row], name: str, mode_note: str, measure: Measure) -> Figure:
-    if len({row["who"] for row in rows}) > MOST_LINES:
-        panel, line, title = "who", "dimension", "Dimension"
-        layout = "a radar per model, a line per dimension"
-    else:
-        panel, line, title = "dimension", "who", "Model"
-        layout = "a radar per dimension"
-    panels = list(dict.fromkeys(row[panel] for row in rows))
-    lines = list(dict.fromkeys(row[line] for row in rows))
-    points = [{**row, "panel": row[panel], "line": row[line]} for row in rows]
-    # The text names the line of a mean, where a panel has several.
-    text_rows = [{**point, "variation": point["line"] if lines[1:] else None} for point in points]
-    caption = (
-        f"Mean score of each stereotype: {layout}.{mode_note} An axis per stereotype: centre "
-        f"{number(measure.low, 0)}, dotted ring {measure.neutral:g} (neutral), rim "
-        f"{number(measure.high, 0)}; a line is broken where there is no score. Without intervals: "
-        "see the next figure."
-    )
-    drawing = radar(points, panels, lines, title, measure)
-    return Figure(name, caption, range_text(text_rows), drawing)
-
-
 def _interval_figure(
     rows: Sequence[Row], name: str, mode_note: str, plan: PlanFacts, measure: Measure
 ) -> Figure:
@@ -136,9 +108,9 @@ def _interval_figure(
     several = len({row["who"] for row in rows}) > 1
     blocked = [{**row, "block": row["who"]} for row in rows] if several else list(rows)
     caption = (
-        f"The same means with their {plan.interval}s, a column per dimension.{mode_note} Dot: "
-        f"mean; thick line: in these prompts; thin line: in other prompts; grey line: {WORST}; "
-        "dotted line: neutral. "
+        f"Mean of each stereotype with its {plan.interval}, a column per dimension.{mode_note} "
+        "Dot: mean; thick line: in these prompts; thin line: in other prompts; grey line: "
+        f"{WORST}; dotted line: neutral. "
         f"{scale(measure)}"
     )
     drawing = forest(blocked, Axis.of(measure, plan.margin))
