@@ -96,7 +96,7 @@ def run() -> Result:
 
 def measure(seeds: int, workers: int, names: Sequence[str] = ()) -> Result:
     """Do all instruments, or those named, and set out what was found, the worst first."""
-    from clinometer.instruments.catalogue import INSTRUMENTS
+    from clinometer.contracts.catalogue import INSTRUMENTS
 
     # Read by the processes when they start; each is to keep to one core.
     os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -184,9 +184,9 @@ def _claims(rows: Sequence[Row]) -> Mapping[str, bool | None]:
 
 def do(name: str, mode: str, seeds: int) -> list[Row]:
     """Plant all doses in an instrument and mode; return a row for each of its measures."""
+    from clinometer.contracts.catalogue import INSTRUMENTS
+    from clinometer.contracts.design import Design
     from clinometer.errors import StudyError
-    from clinometer.instruments.catalogue import INSTRUMENTS
-    from clinometer.instruments.design import Design
     from clinometer.stimuli import load_study
 
     instrument = INSTRUMENTS[name]

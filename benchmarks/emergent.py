@@ -140,7 +140,7 @@ def components() -> Any:
     """Return the components of variance of agents, from runs of size standard."""
     import polars as pl
 
-    from clinometer.instruments.catalogue import MEASURES
+    from clinometer.contracts.catalogue import MEASURES
     from clinometer.statistics import components as estimate_components
 
     tables = []
@@ -172,10 +172,10 @@ def _respond(trial: dict[str, Any], name: str, rng: np.random.Generator) -> str:
     """Play an episode as an agent; return the response."""
     import json
 
+    from clinometer.contracts.episodes import Game
     from clinometer.instruments.emergent import EPISODE
     from clinometer.instruments.emergent.agents import AGENTS
     from clinometer.instruments.emergent.part import Script
-    from clinometer.instruments.episodes import Game
 
     script = Script.read(trial["script"])
     choose = AGENTS["ε-greedy, ε = .1"] if name == BLIND else AGENTS[name]

@@ -208,7 +208,7 @@ def _one_more(
 def _asked() -> tuple[Any, Any, Any]:
     """Return the study, its trials at size quick, and what recognises them."""
     from benchmarks.doses import _recognition
-    from clinometer.instruments.design import Design
+    from clinometer.contracts.design import Design
     from clinometer.instruments.framings import INSTRUMENT
     from clinometer.stimuli import load_study
 

@@ -237,7 +237,7 @@ def _counts(
 def _asked() -> tuple[Any, Any, Any]:
     """Return the study, its trials at size quick, and what recognises them."""
     from benchmarks.doses import _recognition
-    from clinometer.instruments.design import Design
+    from clinometer.contracts.design import Design
     from clinometer.instruments.hiring import INSTRUMENT
     from clinometer.stimuli import load_study
 

@@ -158,7 +158,7 @@ def _estimated(condition: Condition, seeds: int) -> Iterator[Any]:
     import polars as pl
 
     import clinometer
-    from clinometer.instruments.catalogue import INSTRUMENTS
+    from clinometer.contracts.catalogue import INSTRUMENTS
     from clinometer.scoring import score
     from clinometer.simulated.recognising import Recognition
     from clinometer.simulated.tables import answer_trials
@@ -209,8 +209,8 @@ def _study(name: str) -> Any:
 
 
 def _trials(condition: Condition) -> Any:
-    from clinometer.instruments.catalogue import INSTRUMENTS
-    from clinometer.instruments.design import Design
+    from clinometer.contracts.catalogue import INSTRUMENTS
+    from clinometer.contracts.design import Design
 
     one = INSTRUMENTS[condition.instrument]
     iterations = one.sizes["quick"].iterations  # type: ignore[union-attr]
@@ -223,7 +223,7 @@ def _planted(planted: Any, study: Any, trials: Any) -> Iterator[Row]:
 
     Of a stereotype with one word on a side, or one wording, that of this word or wording.
     """
-    from clinometer.instruments.simulation import RecognisedPrompt
+    from clinometer.contracts.simulation import RecognisedPrompt
     from clinometer.modes import TEXT
 
     model, instrument = f"simulated/{planted.name}", trials["instrument"][0]

@@ -3,9 +3,9 @@
 How
     ``python -m benchmarks.snapshot results/snapshot.json`` does the same work as ever, without a
     model: audits of simulated models with every instrument in every mode, comparisons of them, the
-    demo of recorded answers, the codebook. It keeps a hash of each column of each table, and of each
-    page without times, and names what differs from the file, where it exists; else it writes it.
-    Numbers are rounded to 9 digits, as those of the libraries differ between processors.
+    demo of recorded answers, the codebook. It keeps a hash of each column of each table, and of
+    each page without times, and names what differs from the file, where it exists; else it writes
+    it. Numbers are rounded to 9 digits, as those of libraries differ between processors.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pathlib import Path
 import polars as pl
 from polars import selectors as cs
 
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.directory.codebook import codebook
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.stimuli import load_study
 
 MODELS = ("simulated/leaning", "simulated/refusing")

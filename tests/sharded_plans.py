@@ -15,7 +15,7 @@ from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.sessions import ask_models
 from clinometer.audits.tabulating import tabulate
-from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.models.opening import Connection, open_models
 from clinometer.stimuli import load_study
 

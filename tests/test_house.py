@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import clinometer
-from clinometer.instruments.instrument import Instrument
+from clinometer.contracts.instrument import Instrument
 
 SRC = Path(clinometer.__file__).parent
 
@@ -35,48 +35,38 @@ LEFT_OF = {
     "statistics": {"results"},
     "papers": {"results", "statistics"},
     "reference": {"results"},
-    "instruments": {"results", "stimuli", "reading", "modes", "statistics", "papers"},
-    "scoring": {"results", "stimuli", "reading", "modes", "instruments"},
-    "directory": {"results", "instruments"},
-    "simulated": {"results", "stimuli", "models", "modes", "instruments"},
-    "asking": {"results", "stimuli", "reading", "models", "modes", "instruments", "scoring",
+    "pieces": {"results", "statistics", "reference"},
+    "contracts": {"results", "stimuli", "reading", "modes", "reference", "pieces"},
+    "instruments": {"results", "stimuli", "reading", "modes", "statistics", "papers", "reference",
+                    "pieces", "contracts"},
+    "scoring": {"results", "stimuli", "reading", "modes", "contracts"},
+    "directory": {"results", "contracts"},
+    "simulated": {"results", "stimuli", "models", "modes", "contracts"},
+    "asking": {"results", "stimuli", "reading", "models", "modes", "contracts", "scoring",
                "simulated"},
-    "audits": {"results", "stimuli", "models", "modes", "statistics", "reference", "instruments",
+    "audits": {"results", "stimuli", "models", "modes", "statistics", "reference", "contracts",
                "scoring", "directory", "asking"},
-    "report": {"results", "statistics", "reference", "instruments", "directory"},
-    "comparing": {"results", "stimuli", "statistics", "instruments", "scoring", "directory",
-                  "asking", "audits", "report"},
-    "sharing": {"results", "models", "instruments", "directory"},
-    "dossier": {"results", "stimuli", "instruments", "directory", "asking", "audits", "report",
-                "comparing", "sharing"},
-    "viewing": {"results", "stimuli", "modes", "directory", "simulated", "asking", "audits",
-                "report"},
+    "report": {"results", "statistics", "reference", "pieces", "contracts", "directory"},
+    "comparing": {"results", "stimuli", "statistics", "pieces", "contracts", "scoring",
+                  "directory", "asking", "audits", "report"},
+    "sharing": {"results", "models", "contracts", "directory"},
+    "dossier": {"results", "stimuli", "pieces", "contracts", "directory", "asking", "audits",
+                "report", "comparing", "sharing"},
+    "viewing": {"results", "stimuli", "modes", "pieces", "directory", "simulated", "asking",
+                "audits", "report"},
     "cli": {"results", "words", "stimuli", "models", "modes", "statistics", "papers", "reference",
-            "instruments", "directory", "asking", "audits", "comparing", "report", "sharing",
-            "dossier", "viewing"},
+            "pieces", "contracts", "directory", "asking", "audits", "comparing", "report",
+            "sharing", "dossier", "viewing"},
     "families": {"results", "words", "stimuli", "reading", "models", "modes", "statistics",
-                 "papers", "reference", "instruments", "directory", "asking", "audits", "report",
-                 "cli"},
+                 "papers", "reference", "pieces", "contracts", "directory", "asking", "audits",
+                 "report", "cli"},
 }  # fmt: skip
 
-#: Modules of an instrument's folder that draw its sections: they stand in the report.
-DRAWING = {"section", "relativity_section", "curves"}
 
-
-def modules(path: Path, *, of_annotations: bool = True) -> set[str]:
-    """Return the modules of Clinometer that a file imports, or imports from.
-
-    `of_annotations`: whether those count that are imported for annotations alone.
-    """
+def modules(path: Path) -> set[str]:
+    """Return the modules of Clinometer that a file imports, or imports from."""
     found = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if not of_annotations:
-        tree.body = [
-            node
-            for node in tree.body
-            if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-        ]
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
         elif isinstance(node, ast.Import):
@@ -84,9 +74,12 @@ def modules(path: Path, *, of_annotations: bool = True) -> set[str]:
     return {name for name in found if name.startswith("clinometer.")}
 
 
-def imports(path: Path, *, of_annotations: bool = True) -> set[str]:
-    named = modules(path, of_annotations=of_annotations)
-    return {name.split(".")[1] for name in named}
+def imports(path: Path) -> set[str]:
+    return {name.split(".")[1] for name in modules(path)}
+
+
+#: Drafting writes studies of word associations, and reads answers as that instrument does.
+DRAFTS = SRC / "cli" / "draft.py"
 
 
 @pytest.mark.parametrize("room", LEFT_OF)
@@ -94,17 +87,14 @@ def test_a_stage_imports_only_what_stands_to_its_left(room: str) -> None:
     files = [SRC / f"{room}.py"] if (SRC / f"{room}.py").exists() else (SRC / room).rglob("*.py")
     for path in files:
         allowed = LEFT_OF[room] | EVERYWHERE | {room}
-        if room == "instruments" and path.stem in DRAWING:
-            allowed |= LEFT_OF["report"] | {"report"}
-        # An instrument's `sections` are annotated with the report's types, which it never imports.
-        wrong = imports(path, of_annotations=room != "instruments") - allowed
-        assert not wrong, path
+        allowed |= {"instruments"} if path == DRAFTS else set()
+        assert not imports(path) - allowed, path
 
 
 def test_an_instrument_draws_when_it_is_asked_to() -> None:
     """Importing every instrument must import neither the report nor altair."""
     program = (
-        "import sys, clinometer.instruments.catalogue; "
+        "import sys, clinometer.contracts.catalogue; "
         "print([m for m in sys.modules if m in ('altair', 'clinometer.report')])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -134,20 +124,10 @@ def test_the_core_imports_no_family() -> None:
             assert not {name for name in modules(path) if name.startswith("clinometer.families.")}
 
 
-#: Modules of `instruments` that are no instrument: what all of them have in common.
-COMMON = {"catalogue", "cells", "contract", "decision", "design", "episodes", "instrument",
-          "simulation"}  # fmt: skip
-
-#: Drafting writes studies of word associations, and reads answers as that instrument does.
-DRAFTS = SRC / "cli" / "draft.py"
-
-
 def test_the_core_names_no_instrument() -> None:
     for path in SRC.rglob("*.py"):
-        if "instruments" in path.relative_to(SRC).parts or path == DRAFTS:
-            continue
-        named = {name.split(".")[2] for name in modules(path) if ".instruments." in name}
-        assert named <= COMMON, path
+        if "instruments" not in path.relative_to(SRC).parts and path != DRAFTS:
+            assert "instruments" not in imports(path), path
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benchmarks.worlds.planted import World
 from benchmarks.worlds.prompts import draw_prompts
 from benchmarks.worlds.simulation import RANGES, Simulation
-from clinometer.instruments.catalogue import measure_of
+from clinometer.contracts.catalogue import measure_of
 from clinometer.results.judging import judge
 from clinometer.statistics.estimates import Inference, estimate_summaries
 from clinometer.statistics.pages import see_together

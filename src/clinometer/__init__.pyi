@@ -20,12 +20,12 @@ from .audits.sharding import shard_audit as shard_audit
 from .audits.sizes import PlanOptions as PlanOptions
 from .audits.tabulating import estimate as estimate
 from .comparing.comparison import compare as compare
+from .contracts.catalogue import INSTRUMENTS as INSTRUMENTS
+from .contracts.design import Design as Design
 from .directory.results import read_results as read_results
 from .errors import ClinometerError as ClinometerError
 from .families import networks as networks
 from .families import states as states
-from .instruments.catalogue import INSTRUMENTS as INSTRUMENTS
-from .instruments.design import Design as Design
 from .report.document import write_report as write_report
 from .scoring import score as score
 from .statistics.estimates import Inference as Inference

@@ -24,10 +24,10 @@ from clinometer.asking.sessions import Outcome, ask_models
 from clinometer.asking.shards import Answers
 from clinometer.audits.merging import merge
 from clinometer.audits.tabulating import collect_responses
+from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES, register
+from clinometer.contracts.episodes import Episode, Game, replay
+from clinometer.contracts.instrument import Instrument, Scored
 from clinometer.errors import NoAnswerError
-from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, register
-from clinometer.instruments.episodes import Episode, Game, replay
-from clinometer.instruments.instrument import Instrument, Scored
 from clinometer.models.opening import Connection, open_models
 from clinometer.results.records import Journal
 from clinometer.results.tables import read_table

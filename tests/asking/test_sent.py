@@ -17,7 +17,7 @@ from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.sent import render, sent_messages
 from clinometer.asking.sessions import ask_models
 from clinometer.audits.tabulating import collect_responses
-from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.models.opening import Connection, open_models
 from clinometer.stimuli import load_study
 

@@ -12,8 +12,8 @@ import pytest
 from inspect_ai import eval as inspect_eval
 
 from clinometer.asking.trials import ask, describe_error, samples, trials_task
+from clinometer.contracts.design import Design
 from clinometer.instruments import word_association
-from clinometer.instruments.design import Design
 from clinometer.stimuli import load_study
 
 Serve = Callable[..., Any]

@@ -13,6 +13,8 @@ from scipy import stats
 
 from clinometer.audits.conditions import contrast_conditions
 from clinometer.audits.tabulating import estimate_scores
+from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES
+from clinometer.contracts.design import Design
 from clinometer.instruments.absolute_decision.yes_shares import compare_relative, count_yes
 from clinometer.instruments.affective_attribution.attributions import (
     AFTERWARDS,
@@ -21,9 +23,7 @@ from clinometer.instruments.affective_attribution.attributions import (
     contrast_attributions,
     count_attributions,
 )
-from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.instruments.chained_task.regressions import join_parts, regress_decisions
-from clinometer.instruments.design import Design
 from clinometer.reference import load_published
 from clinometer.results import ESTIMATES, SCORES, VERSIONS
 from clinometer.results.judging import judge

@@ -25,9 +25,9 @@ from clinometer.cli.auditing import audit_command
 from clinometer.comparing.gating import gate
 from clinometer.comparing.harm import confidences
 from clinometer.comparing.intervals import interval_of_row
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.directory.results import read_estimates
 from clinometer.errors import BudgetError, InputError, PlanError
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.results.records import read_plan, write_plan
 from clinometer.results.tables import read_table
 from clinometer.statistics.estimates import Inference

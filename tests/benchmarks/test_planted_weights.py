@@ -15,7 +15,7 @@ from benchmarks.planted_weights import (
     fine_tune,
 )
 
-from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.models.embedded import weights
 from clinometer.stimuli import load_study
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from clinometer.contracts.design import Design
 from clinometer.instruments import relative_decision, word_association
-from clinometer.instruments.design import Design
 from clinometer.stimuli import load_study
 from clinometer.stimuli.drafting import read_draft, to_yaml
 from clinometer.stimuli.drafting.drafts import parse_draft

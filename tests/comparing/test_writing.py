@@ -12,8 +12,8 @@ from clinometer.comparing.comparison import compare
 from clinometer.comparing.writing import write_comparison
 from clinometer.directory.results import read_detail, read_estimates, write_results
 from clinometer.errors import InputError, PlanError
+from clinometer.pieces.prose import number
 from clinometer.report import write_report
-from clinometer.report.prose import number
 from clinometer.results import RESPONSES
 
 HOSTILE = "<script>alert(1)</script>"

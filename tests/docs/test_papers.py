@@ -13,8 +13,8 @@ import click
 import pytest
 
 from clinometer.cli.group import _group
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.families.networks.study import shipped_network_studies
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.reference import PUBLISHED
 from clinometer.stimuli import load_study, shipped_studies
 

@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Key, Scored
 from clinometer.instruments.absolute_decision import INSTRUMENT
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Key, Scored
 from clinometer.results import VERSIONS
 from clinometer.stimuli import load_study
 

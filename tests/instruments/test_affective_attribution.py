@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Key, Scored
 from clinometer.errors import StudyError
 from clinometer.instruments.affective_attribution import INSTRUMENT
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Key, Scored
 from clinometer.stimuli import Study, load_study
 
 MIST, BAI, GERMAN = load_study("mist2025"), load_study("bai2025"), load_study("herkunft_de")

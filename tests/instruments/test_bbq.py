@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from clinometer.audits.tabulating import estimate
+from clinometer.contracts.design import Design
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.bbq import INSTRUMENT, items_of
 from clinometer.instruments.bbq.items import CONTEXTS, read_bbq
-from clinometer.instruments.design import Design
 from clinometer.scoring import score
 from clinometer.stimuli import BenchmarkItems, load_study, parse_study
 

@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 from clinometer.audits.tabulating import estimate
+from clinometer.contracts.design import Design
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments import bold
 from clinometer.instruments.bold import INSTRUMENT, PUBLISHED
 from clinometer.instruments.bold.items import join_bold
-from clinometer.instruments.design import Design
 from clinometer.reading.sentiment import EMOTIONS
 from clinometer.reference import load_published
 from clinometer.scoring import score

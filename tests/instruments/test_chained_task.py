@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Key, Scored
 from clinometer.instruments.chained_task import INSTRUMENT
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Key, Scored
 from clinometer.stimuli import load_study, parse_study
 
 BAI = load_study("bai2025")

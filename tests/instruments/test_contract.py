@@ -20,21 +20,21 @@ from hypothesis import strategies as st
 
 from clinometer.asking.budget import estimate_costs
 from clinometer.cli.group import run_group
+from clinometer.contracts import checks
+from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES, add_plug_ins, register, select
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.checks import ContractCheck, cases
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Instrument, Key, Scored, Size
 from clinometer.directory.codebook import codebook
 from clinometer.directory.results import all_tables, read_results
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments import contract
 from clinometer.instruments.bbq import items_of
-from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES, add_plug_ins, register, select
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.contract import ContractCheck, cases
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument, Key, Scored, Size
 from clinometer.models.providers import find_provider
 from clinometer.modes import CHOICES, MODES, TEXT
+from clinometer.pieces.sections import Section
+from clinometer.pieces.views import InstrumentResults
 from clinometer.report import write_report
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.sections import Section
 from clinometer.results import ESTIMATES, VERSIONS
 from clinometer.results.columns import columns, of_kind
 from clinometer.results.schemas import Table, Tables
@@ -567,22 +567,22 @@ def test_the_toy_keeps_the_contract_and_each_check_can_fail(toy: Instrument) -> 
 
     endless = {"x": replace(toy.measures[0], name="x", title=math.nan)}
     broken = {
-        contract.says_what_it_asks: ({"versions": {}}, "does not say what"),
-        contract.is_kept_in_plans: ({"analysed": endless}, "not JSON compliant"),
-        contract.is_controlled_in_quick_audits: ({"control": ""}, "no control"),
-        contract.keeps_the_schema: (
+        checks.says_what_it_asks: ({"versions": {}}, "does not say what"),
+        checks.is_kept_in_plans: ({"analysed": endless}, "not JSON compliant"),
+        checks.is_controlled_in_quick_audits: ({"control": ""}, "no control"),
+        checks.keeps_the_schema: (
             {"draw": lambda *names: (replace(c, trials=[*c.trials] * 2) for c in drawn(*names))},
             "two trials have one",
         ),
-        contract.draws_from_study_and_design_alone: ({"draw": restless}, "gives other trials"),
-        contract.pairs_differ_in_order_or_group_alone: ({"draw": restless}, "have other words"),
-        contract.conditions_change_no_draw: ({"draw": led}, "changes what is drawn"),
-        contract.reads_any_answer: (
+        checks.draws_from_study_and_design_alone: ({"draw": restless}, "gives other trials"),
+        checks.pairs_differ_in_order_or_group_alone: ({"draw": restless}, "have other words"),
+        checks.conditions_change_no_draw: ({"draw": led}, "changes what is drawn"),
+        checks.reads_any_answer: (
             {"readers": dict.fromkeys(toy.readers, off_scale)},
             "has the score 9",
         ),
     }
-    assert set(broken) == set(contract.CHECKS)
+    assert set(broken) == set(checks.CHECKS)
     for check, (changed, failure) in broken.items():
         with pytest.raises((AssertionError, ValueError), match=failure):
             check(replace(toy, **changed), study, "structured")

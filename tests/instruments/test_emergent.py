@@ -24,8 +24,9 @@ from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.planning import power
 from clinometer.audits.sizes import PlanOptions
 from clinometer.audits.tabulating import tabulate
+from clinometer.contracts.design import Design
+from clinometer.contracts.episodes import Game, replay
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.design import Design
 from clinometer.instruments.emergent import EPISODE, INSTRUMENT
 from clinometer.instruments.emergent.agents import (
     AGENTS,
@@ -45,7 +46,6 @@ from clinometer.instruments.emergent.indices import (
     stratification,
 )
 from clinometer.instruments.emergent.part import Script
-from clinometer.instruments.episodes import Game, replay
 from clinometer.report import write_report
 from clinometer.results.records import Journal
 from clinometer.results.tables import read_table

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from clinometer.audits.tabulating import estimate
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.instruments.bbq import items_of
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
 from clinometer.scoring import score
 from clinometer.stimuli import load_study
 

@@ -16,9 +16,9 @@ from scipy import stats
 
 from clinometer.audits.auditing import audit
 from clinometer.audits.sizes import PlanOptions
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
 from clinometer.instruments.framings.analysis import analyse_framings
 from clinometer.instruments.framings.components import (
     FramedScores,

@@ -15,9 +15,9 @@ from scipy import stats
 from clinometer.audits.auditing import audit
 from clinometer.audits.sizes import PlanOptions
 from clinometer.audits.tabulating import estimate_scores
+from clinometer.contracts.catalogue import INSTRUMENTS, select
+from clinometer.contracts.design import Design
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS, select
-from clinometer.instruments.design import Design
 from clinometer.instruments.group_traits.agreement import RatedLeans, agree, shuffle
 from clinometer.instruments.group_traits.people import compare_with_people
 from clinometer.report import write_report

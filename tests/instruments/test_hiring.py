@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
 from clinometer.instruments.hiring.components import (
     Component,
     interaction_component,

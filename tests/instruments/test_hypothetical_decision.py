@@ -12,8 +12,8 @@ import pytest
 
 from clinometer.audits.tabulating import estimate
 from clinometer.comparing.comparison import compare
+from clinometer.contracts.design import Design
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.design import Design
 from clinometer.instruments.hypothetical_decision import INSTRUMENT
 from clinometer.scoring import score
 from clinometer.stimuli import load_study, parse_study

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from clinometer.audits.recording import audit_recorded
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.reading.cleaning import LONGEST, readable
 from clinometer.report import write_report
 from clinometer.scoring import score

@@ -15,9 +15,9 @@ from scipy.stats import ttest_ind_from_stats
 from clinometer.audits.auditing import audit
 from clinometer.audits.sizes import PlanOptions
 from clinometer.audits.tabulating import estimate_scores
+from clinometer.contracts.catalogue import INSTRUMENTS, select
+from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS, select
-from clinometer.instruments.design import Design
 from clinometer.instruments.matched_guise.part import SENTENCES, STATED, part_of, texts_of
 from clinometer.instruments.matched_guise.section import _beyond
 from clinometer.reference import load_published

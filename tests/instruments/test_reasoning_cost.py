@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from clinometer.audits.tabulating import estimate_scores, score_responses
+from clinometer.contracts.design import Design
 from clinometer.errors import InputError
-from clinometer.instruments.design import Design
 from clinometer.instruments.reasoning_cost import INSTRUMENT
 from clinometer.scoring import score
 from clinometer.stimuli import load_study, study_hash

@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
 from clinometer.results.tables import read_table, write_table
 from clinometer.scoring import score
 from clinometer.stimuli import load_study

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Key, Scored
 from clinometer.errors import StudyError
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Key, Scored
 from clinometer.instruments.relative_decision import INSTRUMENT
 from clinometer.stimuli import StereotypeWords, Study, load_study, parse_study
 

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import clinometer as cm
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Scored
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Scored
 from clinometer.stimuli import load_study
 
 STUDY = load_study("bai2025")

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import clinometer as cm
+from clinometer.contracts.catalogue import INSTRUMENTS, check_parts
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Scored
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS, check_parts
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Scored
 from clinometer.stimuli import load_study, parse_study
 
 NAMES = ("self_report_agreement", "self_report_comparison")

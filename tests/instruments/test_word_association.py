@@ -5,9 +5,9 @@ import json
 import polars as pl
 import pytest
 
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Key, Scored
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Key, Scored
 from clinometer.instruments.word_association import INSTRUMENT, equation1
 from clinometer.stimuli import StereotypeWords, Study, load_study, parse_study
 

@@ -18,9 +18,9 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, pairs
-from clinometer.instruments.instrument import Instrument, Key, Scored, Size, Version, Wording
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, pairs
+from clinometer.contracts.instrument import Instrument, Key, Scored, Size, Version, Wording
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.results import Measure

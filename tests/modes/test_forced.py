@@ -8,8 +8,8 @@ import math
 import pytest
 
 import clinometer as cm
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.instrument import Scored
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.instrument import Scored
 from clinometer.modes.first_tokens import drop_unanswered, read_options, write_first_tokens
 from clinometer.modes.tokens import ListedToken
 from clinometer.stimuli import load_study

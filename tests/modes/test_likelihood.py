@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clinometer as cm
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.errors import ModelError, StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.modes.likelihood import Texts

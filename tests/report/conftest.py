@@ -16,11 +16,11 @@ import polars as pl
 import pytest
 
 from clinometer.audits.tabulating import estimate_scores
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.directory.results import write_results
-from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.pieces.drawing.figures import write_figures
+from clinometer.pieces.drawing.svg import draw, for_page
 from clinometer.report import write_report
-from clinometer.report.drawing.figures import write_figures
-from clinometer.report.drawing.svg import draw, for_page
 from clinometer.results import FACTORS, RESPONSES, SCORES, WORDS, check
 from clinometer.results.records import write_plan
 from clinometer.results.shares import as_shares

@@ -27,8 +27,8 @@ def test_report_knows_nothing_of_how_scores_come_about(path):
     # Of instruments it asks what they say of themselves, and none by name.
     of_instruments = {name for name in named if name.startswith("clinometer.instruments")}
     assert of_instruments <= {
-        "clinometer.instruments.catalogue",
-        "clinometer.instruments.instrument",
+        "clinometer.contracts.catalogue",
+        "clinometer.contracts.instrument",
     }
 
 

@@ -18,8 +18,8 @@ from clinometer.families.networks.report.effects import stereotype_section
 from clinometer.families.networks.report.part import findings, network_part
 from clinometer.families.networks.report.results import read_networks
 from clinometer.families.networks.report.valence import valence_section
+from clinometer.pieces.prose import shown_names
 from clinometer.report import write_report
-from clinometer.report.prose import shown_names
 from clinometer.results.records import write_plan
 
 DETAILS = [name for name, table in all_tables().items() if table.family == "networks"]

@@ -18,8 +18,8 @@ from clinometer.families.states.report.profiles import profile_section
 from clinometer.families.states.report.relations import relation_section
 from clinometer.families.states.report.results import layers, read_states
 from clinometer.families.states.report.tally import tally_section
-from clinometer.report.drawing.cells import class_of
-from clinometer.report.prose import first_few
+from clinometer.pieces.drawing.cells import class_of
+from clinometer.pieces.prose import first_few
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -16,14 +16,14 @@ import clinometer.results
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.tabulating import tabulate
+from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES
+from clinometer.contracts.design import Design
 from clinometer.directory.codebook import codebook
 from clinometer.directory.results import all_tables, read_estimates
 from clinometer.errors import InputError
 from clinometer.families import families
 from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT_SHARE
 from clinometer.instruments.affective_attribution.attributions import FAR_UAR, SHARES
-from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
-from clinometer.instruments.design import Design
 from clinometer.instruments.framings.analysis import EFFECT as OF_FRAMINGS
 from clinometer.instruments.matched_guise.associations import MEASURES as OF_GUISES
 from clinometer.results import COLUMNS, LEVELS, Schema, check, columns

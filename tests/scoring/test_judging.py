@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.instrument import Key, Scored
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.instrument import Key, Scored
 from clinometer.scoring import open_decisions, score
 from clinometer.scoring.judging import (
     is_judged,

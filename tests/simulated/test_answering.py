@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
-from clinometer.instruments.simulation import SimulatedAnswer
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
+from clinometer.contracts.simulation import SimulatedAnswer
 from clinometer.scoring import score
 from clinometer.simulated.answering import _say
 from clinometer.simulated.recognising import Recognition

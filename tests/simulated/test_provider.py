@@ -15,8 +15,8 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 import clinometer as cm
 from clinometer.asking.registry import TASKS
 from clinometer.asking.trials import read_logs
+from clinometer.contracts.design import Design
 from clinometer.errors import ModelError
-from clinometer.instruments.design import Design
 from clinometer.simulated.tables import answer_trials
 from clinometer.simulated.truth import load_truth
 

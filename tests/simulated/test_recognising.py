@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.errors import ClinometerError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
 from clinometer.modes.likelihood import OPTION, Texts
 from clinometer.simulated.recognising import Recognition
 from clinometer.stimuli import load_study, parse_study

@@ -2,9 +2,9 @@
 
 import pytest
 
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
 from clinometer.results import FACTORS
 from clinometer.scoring import score
 from clinometer.simulated.recognising import Recognition

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from clinometer.contracts.simulation import RecognisedPrompt
 from clinometer.errors import ModelError
-from clinometer.instruments.simulation import RecognisedPrompt
 from clinometer.modes import TEXT
 from clinometer.simulated.truth import Simulation, load_truth, shipped
 from clinometer.stimuli import load_study

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.modes import MODES
 from clinometer.stimuli import load_study, word_key
 from clinometer.words.wordnet import lemmas

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from clinometer.contracts.catalogue import INSTRUMENTS, offers
 from clinometer.errors import StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS, offers
 from clinometer.stimuli import StereotypeWords, load_study, parse_study, study_hash
 from clinometer.stimuli.wording import fill
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from clinometer.contracts.catalogue import INSTRUMENTS, offers
+from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS, offers
-from clinometer.instruments.design import Design
 from clinometer.stimuli import load_study, parse_study
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.stimuli import StereotypeWords, Study, load_study, parse_study, study_hash
 from clinometer.stimuli.drafting import (
     DecisionDraft,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from clinometer.instruments.catalogue import INSTRUMENTS, offers
-from clinometer.instruments.design import Design
+from clinometer.contracts.catalogue import INSTRUMENTS, offers
+from clinometer.contracts.design import Design
 from clinometer.reading.parsing import read_pairs
 from clinometer.stimuli import fill, load_study, parse_study, word_key
 

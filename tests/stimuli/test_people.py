@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clinometer.audits.auditing import draw
+from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
-from clinometer.instruments.design import Design
 from clinometer.stimuli import (
     Stereotype,
     Study,

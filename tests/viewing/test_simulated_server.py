@@ -14,8 +14,8 @@ from openai import OpenAI
 from starlette.testclient import TestClient
 
 import clinometer as cm
+from clinometer.contracts.design import Design
 from clinometer.errors import InputError
-from clinometer.instruments.design import Design
 from clinometer.simulated.answering import UNKNOWN
 from clinometer.simulated.provider import SimulatedModel
 from clinometer.stimuli import load_study

@@ -27,8 +27,8 @@ import anyio
 import polars as pl
 import yaml
 
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.errors import ClinometerError, InputError, ModelError, NoAnswerError
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.models.embedded.pace import expected_seconds
 from clinometer.models.fields import as_count
 from clinometer.models.hints import hint, is_lasting, is_refused

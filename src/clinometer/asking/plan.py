@@ -21,10 +21,10 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from clinometer.asking.claim import Claimant
 from clinometer.asking.shards import ModelQuestions
 from clinometer.asking.stages import Stage, iterations_at
+from clinometer.contracts.catalogue import INSTRUMENTS, instrument
+from clinometer.contracts.cells import ROWS, by_draw
+from clinometer.contracts.design import Design
 from clinometer.errors import InputError, PlanError, unknown
-from clinometer.instruments.catalogue import INSTRUMENTS, instrument
-from clinometer.instruments.cells import ROWS, by_draw
-from clinometer.instruments.design import Design
 from clinometer.models.opening import Connection, Generation
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES

@@ -21,8 +21,8 @@ from pydantic import (
     model_validator,
 )
 
+from clinometer.contracts.catalogue import MEASURES
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.catalogue import MEASURES
 from clinometer.results.ranges import Range
 from clinometer.stimuli.yaml_text import line_of, parse_yaml, validate
 from clinometer.texts import read_text

@@ -14,9 +14,9 @@ from clinometer.asking.generating import Strategy
 from clinometer.asking.plan import Plan
 from clinometer.asking.requests import Request, settings_of
 from clinometer.asking.shards import Answers
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.episodes import Game
 from clinometer.errors import ModelError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.episodes import Game
 from clinometer.models.opening import Generation, sampling_config
 from clinometer.models.outputs import TokenCounts, count_reply, estimated_beyond
 from clinometer.models.providers import find_provider

@@ -20,9 +20,9 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
 from clinometer.asking.trials import ask, trials_task
-from clinometer.instruments.catalogue import INSTRUMENTS, select
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument
+from clinometer.contracts.catalogue import INSTRUMENTS, select
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Instrument
 from clinometer.models.embedded.provider import EmbeddedModel
 from clinometer.simulated.provider import SimulatedModel
 from clinometer.stimuli import find_intervention, load_study

@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.episodes import replay
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.episodes import replay
 from clinometer.models.providers import Provider, find_provider
 from clinometer.modes import MODES
 from clinometer.modes.mode import Message

@@ -29,9 +29,9 @@ from inspect_ai.model import Model, ModelOutput, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from clinometer.asking.generating import forget_events
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.episodes import Game
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.episodes import Game
 from clinometer.models.outputs import reasoning_text
 from clinometer.models.providers import Provider, find_provider
 from clinometer.models.reaching import locate_sender

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import polars as pl
 
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.instrument import Instrument
 from clinometer.errors import StudyError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.instrument import Instrument
 from clinometer.results import NO_ESTIMATES
 from clinometer.results.schemas import NO_MATCHES, Tables
 from clinometer.statistics.reliability import USED, estimate_reliability

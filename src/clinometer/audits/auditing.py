@@ -18,11 +18,11 @@ from clinometer.audits.probing import replace_forced
 from clinometer.audits.running import Asking, Run
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.audits.tabulating import ModelAnswers
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.catalogue import instrument as find_instrument
+from clinometer.contracts.design import Design
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import BudgetError, ClinometerWarning, InputError, as_names
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.catalogue import instrument as find_instrument
-from clinometer.instruments.design import Design
 from clinometer.models.opening import Generation, open_models
 from clinometer.modes.needs import refuse_unable
 from clinometer.results import TRIALS, check

@@ -11,9 +11,9 @@ from typing import Any
 
 from clinometer.asking.budget import Cost, estimate_costs
 from clinometer.audits.sizes import PlanOptions, sized_plan
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.errors import ClinometerError, NoAnswerError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
 from clinometer.models.hints import hint
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.reaching import Unreachable

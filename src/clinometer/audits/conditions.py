@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from clinometer.instruments.catalogue import measure_of
-from clinometer.instruments.design import EFFORTS
+from clinometer.contracts.catalogue import measure_of
+from clinometer.contracts.design import EFFORTS
 from clinometer.results import CONDITIONS, NO_ESTIMATES
 from clinometer.results.schemas import NO_MATCHES
 from clinometer.statistics.changes import Contrasted

@@ -46,8 +46,8 @@ from clinometer.asking.budget import Budget, estimate_costs
 from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.stages import Ended, Information, Stage, iterations_at
 from clinometer.audits.planning import Pilot, errors_of_plan, read_pilot
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import (
     INCONCLUSIVE,

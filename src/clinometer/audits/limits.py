@@ -22,7 +22,7 @@ from clinometer.asking.plan import Plan
 from clinometer.asking.policy import Policy, Rule
 from clinometer.audits.nearest import nearest_components
 from clinometer.audits.planning import planned_scores, power_of_plan
-from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
+from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES
 from clinometer.models.providers import find_provider
 from clinometer.results import Measure
 from clinometer.statistics.limits import RowErrors, with_times

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.instruments.catalogue import instrument_of
+from clinometer.contracts.catalogue import instrument_of
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.reference.components import load_components, read_components

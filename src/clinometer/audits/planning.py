@@ -19,8 +19,8 @@ from clinometer.asking.budget import estimate_costs
 from clinometer.asking.plan import Plan
 from clinometer.audits.nearest import RUN, nearest_components
 from clinometer.audits.sizes import PlanOptions, build_plan, sized_plan
+from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES
 from clinometer.errors import InputError, as_names
-from clinometer.instruments.catalogue import INSTRUMENTS, MEASURES
 from clinometer.models.providers import find_provider
 from clinometer.results import CONDITIONS, SCORES, Measure, check
 from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER, TRIALS_NEEDED

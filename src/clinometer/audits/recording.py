@@ -17,9 +17,9 @@ import polars as pl
 from clinometer.asking.claim import Claimant, claim
 from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.tabulating import response_pieces, tabulate_scores
+from clinometer.contracts.catalogue import INSTRUMENTS, select
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError, NoAnswerError, shortened
-from clinometer.instruments.catalogue import INSTRUMENTS, select
 from clinometer.results import RESPONSES, SCORES, check
 from clinometer.results.faults import PLACE
 from clinometer.results.locks import writing

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from clinometer.asking.plan import Selection
-from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.stimuli import ARBITRARY_WORDS, Study, arbitrary_name, load_study, things_name
 
 __all__ = ["ask_single_words_again", "control_variations", "controls_needed"]

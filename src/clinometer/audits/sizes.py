@@ -20,9 +20,9 @@ from clinometer.audits.single_words import (
     control_variations,
     controls_needed,
 )
+from clinometer.contracts.catalogue import INSTRUMENTS, instrument, offers, select
+from clinometer.contracts.instrument import Size, Turns
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import INSTRUMENTS, instrument, offers, select
-from clinometer.instruments.instrument import Size, Turns
 from clinometer.models.opening import Generation
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
@@ -64,7 +64,7 @@ class PlanOptions:
     options: str = "words"
     seed: int = 0
     reasoning_efforts: Sequence[str] = ()
-    """Levels of `instruments.design.EFFORTS`, or numbers of tokens; each is asked the same trials.
+    """Levels of `contracts.design.EFFORTS`, or numbers of tokens; each is asked the same trials.
     Empty: the provider's default."""
     temperature: float | Sequence[float] | None = 1.0
     """The same trials are asked at each of several."""

@@ -18,9 +18,9 @@ from clinometer.asking.sessions import JUDGE, by_study, verdicts
 from clinometer.audits.analyses import analyse, estimate_reliabilities
 from clinometer.audits.conditions import contrast_conditions
 from clinometer.audits.looking import looks_of
+from clinometer.contracts.catalogue import INSTRUMENTS, measure_of
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError, NoAnswerError
-from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
 from clinometer.results import (
     LEVELS,
     NO_ESTIMATES,

@@ -77,7 +77,7 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
     """Estimate differences from a baseline over matched trials, at every level."""
     import polars as pl
 
-    from clinometer.instruments.catalogue import measure_of
+    from clinometer.contracts.catalogue import measure_of
     from clinometer.results import SCORES
     from clinometer.results.judging import judge
     from clinometer.results.tables import scan_table, write_table
@@ -104,8 +104,8 @@ def _say_means(estimates: pl.DataFrame) -> None:
     """
     import polars as pl
 
-    from clinometer.report.prose import OPEN_WORDS, headline_kind, mean_text
-    from clinometer.report.spread import with_spread
+    from clinometer.pieces.prose import OPEN_WORDS, headline_kind, mean_text
+    from clinometer.pieces.spread import with_spread
     from clinometer.results import CONDITIONS, join_methods
     from clinometer.results.ranges import IN_PROMPTS
 
@@ -135,7 +135,7 @@ def _say_means(estimates: pl.DataFrame) -> None:
 
 def _verdict_text(row: dict[str, Any]) -> str:
     """Say of a mean whether it leans in both ranges; of a control or a change, its verdict."""
-    from clinometer.instruments.catalogue import measure_of
+    from clinometer.contracts.catalogue import measure_of
     from clinometer.results.controls import JUDGED_KINDS
     from clinometer.results.ranges import lean_text
 

@@ -45,8 +45,8 @@ def items_command(study: str | None, folder: Path | None) -> None:
 
 def _bring_tables(study: Study, folder: Path | None) -> None:
     """Make the tables that a study names and that are not here; say how many items each has."""
+    from clinometer.contracts.catalogue import INSTRUMENTS
     from clinometer.errors import StudyError
-    from clinometer.instruments.catalogue import INSTRUMENTS
     from clinometer.stimuli import bring_items, find_items, read_items
 
     parts = list(_item_tables(study))
@@ -64,7 +64,7 @@ def _bring_tables(study: Study, folder: Path | None) -> None:
 
 def _item_tables(study: Study) -> Iterator[tuple[str, BenchmarkItems, str]]:
     """Yield instrument, items and path of the study file, for each part that names items."""
-    from clinometer.instruments.catalogue import INSTRUMENTS
+    from clinometer.contracts.catalogue import INSTRUMENTS
     from clinometer.stimuli import BenchmarkItems
 
     for name, raw in study.instruments.raw().items():

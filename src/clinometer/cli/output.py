@@ -113,7 +113,7 @@ def say_unscored(compliance: pl.DataFrame) -> None:
     """
     import polars as pl
 
-    from clinometer.report.prose import MEANINGS
+    from clinometer.pieces.prose import MEANINGS
     from clinometer.results import CONDITIONS, REASONS
 
     keys = ["model", "study", "instrument", "mode", *CONDITIONS]

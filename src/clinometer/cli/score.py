@@ -67,7 +67,7 @@ def score_command(
     """
     from clinometer.asking.sessions import verdicts
     from clinometer.audits.tabulating import conditions_of_responses, score_responses
-    from clinometer.instruments.catalogue import select
+    from clinometer.contracts.catalogue import select
     from clinometer.results.tables import write_table
     from clinometer.stimuli import load_study
 
@@ -115,7 +115,7 @@ def _say_scores(path: Path) -> None:
     """Print the mean of each model and instrument, and how many answers have a score."""
     import polars as pl
 
-    from clinometer.instruments.catalogue import measure_of
+    from clinometer.contracts.catalogue import measure_of
 
     # Read again, and few columns: the scores of large tables are never in memory together.
     parquet = path.suffix == ".parquet"

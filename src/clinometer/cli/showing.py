@@ -59,8 +59,8 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, in_full: bool
 
 def _estimate_line(row: dict[str, Any]) -> str:
     """Say what an estimate is of, with its intervals, and whether it leans."""
-    from clinometer.instruments.catalogue import measure_of
-    from clinometer.report.prose import mean_text
+    from clinometer.contracts.catalogue import measure_of
+    from clinometer.pieces.prose import mean_text
     from clinometer.results import CONDITIONS
     from clinometer.results.ranges import lean_text
 

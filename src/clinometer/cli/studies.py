@@ -50,7 +50,7 @@ def list_command(study: str | None) -> None:
 @click.argument("file", metavar="NAME|FILE", type=FILE)
 def validate_command(file: Path) -> None:
     """Check FILE, a study of answers or of another family; errors name file, line and field."""
-    from clinometer.instruments.catalogue import check_parts
+    from clinometer.contracts.catalogue import check_parts
     from clinometer.stimuli import Study, open_study, remarks, study_hash
 
     if file.suffix not in ("", ".yaml", ".yml"):  # without an ending: the name of a study
@@ -128,8 +128,8 @@ def published_command(
 
 def _list_everything() -> None:
     from clinometer import stimuli
+    from clinometer.contracts.catalogue import INSTRUMENTS
     from clinometer.families import families
-    from clinometer.instruments.catalogue import INSTRUMENTS
     from clinometer.modes import MODES
 
     instruments = {}
@@ -168,7 +168,7 @@ def _list_rows(title: str, rows: Mapping[str, str]) -> None:
 
 def _list_wordings(study: Study) -> None:
     """Print the wordings of each instrument, the interventions and the objects of descriptions."""
-    from clinometer.instruments.catalogue import INSTRUMENTS
+    from clinometer.contracts.catalogue import INSTRUMENTS
 
     for instrument in INSTRUMENTS.values():
         wordings = instrument.wordings(study)

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import polars as pl
 
-from clinometer.instruments.catalogue import measure_of
+from clinometer.contracts.catalogue import measure_of
 from clinometer.results import Measure
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.contrasts import DRAWN, TRIAL, contrast

@@ -12,9 +12,9 @@ from clinometer.asking.plan import read_stage
 from clinometer.audits.looking import looks_of
 from clinometer.audits.recording import Recording, read_recorded
 from clinometer.audits.tabulating import estimate_means
+from clinometer.contracts.design import Design
 from clinometer.directory.results import Results, read_detail, read_results
 from clinometer.errors import InputError, unknown
-from clinometer.instruments.design import Design
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.results.evidence import Note, notes_about, run_notes

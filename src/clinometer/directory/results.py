@@ -13,9 +13,9 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.errors import InputError, unknown
 from clinometer.families import families
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.results import schemas
 from clinometer.results.columns import Schema, check, may_lack
 from clinometer.results.estimates import ESTIMATES

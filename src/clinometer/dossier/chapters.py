@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clinometer.report.prose import bracketed, number, percent
-from clinometer.report.sections import Exchange, Quote, Term
-from clinometer.report.tables import ReportTable, TableCell, TableColumn, render_table
+from clinometer.pieces.prose import bracketed, number, percent
+from clinometer.pieces.sections import Exchange, Quote, Term
+from clinometer.pieces.tables import ReportTable, TableCell, TableColumn, render_table
 from clinometer.results.controls import KINDS
 from clinometer.sharing.counts import RUN
 

@@ -19,20 +19,20 @@ from clinometer.comparing.bundling import deviations
 from clinometer.comparing.card import audit_card
 from clinometer.comparing.gating import Gated
 from clinometer.comparing.verifying import Verified
+from clinometer.contracts.catalogue import MEASURES
 from clinometer.directory.results import read_estimates
 from clinometer.dossier.checklists import answers, checklists
 from clinometer.dossier.profile import BiasProfile
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import MEASURES
+from clinometer.pieces.prose import name_in_text
+from clinometer.pieces.sections import Exchange
+from clinometer.pieces.tables import ReportTable
+from clinometer.pieces.views import AnswerResults, InstrumentResults
 from clinometer.report.answers.examples import examples
 from clinometer.report.answers.reading import read_results
-from clinometer.report.answers.results import AnswerResults, InstrumentResults
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.summary import sum_up
 from clinometer.report.document import found
-from clinometer.report.prose import name_in_text
-from clinometer.report.sections import Exchange
-from clinometer.report.tables import ReportTable
 from clinometer.results.parquet import read_parquet
 from clinometer.results.subjects import say_simulated
 from clinometer.sharing.counts import SELECTIONS, read_counts

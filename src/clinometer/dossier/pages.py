@@ -7,8 +7,8 @@ from typing import Any
 
 from clinometer.dossier.chapters import chapters, findings_chapter, law_chapter
 from clinometer.dossier.content import NEVER_TESTED
+from clinometer.pieces.sections import Term
 from clinometer.report.document import render_page
-from clinometer.report.sections import Term
 
 __all__ = ["dossier_page", "public_page"]
 

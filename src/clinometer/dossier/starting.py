@@ -20,9 +20,9 @@ from clinometer.asking.plan import Plan
 from clinometer.asking.policy import Policy, parse_policy
 from clinometer.audits.limits import CHANCE, DecidedLimit, decide_limits
 from clinometer.audits.sizes import PlanOptions, sized_plan
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.dossier.profile import FILL_IN
 from clinometer.errors import InputError, unknown
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.texts import write_text
 
 __all__ = ["STARTED", "Start", "measurable", "write_start"]

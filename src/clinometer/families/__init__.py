@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
     from clinometer.asking.shards import RequestPlan
     from clinometer.models.opening import Connection
-    from clinometer.report.sections import ReportPart
+    from clinometer.pieces.sections import ReportPart
     from clinometer.results.schemas import Table
     from clinometer.stimuli.study import FamilyStudy
 

@@ -1,4 +1,4 @@
-"""Functions shared by the decision instruments: wordings, draws and the two assignments."""
+"""Functions shared by the decision instruments: wordings, words and draws."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
+from clinometer.contracts.assignments import ROLES
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Groups, in_rounds, pairs
+from clinometer.contracts.instrument import Wording
 from clinometer.errors import StudyError
 from clinometer.instruments import word_association
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, Groups, in_rounds, pairs
-from clinometer.instruments.instrument import Scored, Wording
 from clinometer.modes import MODES
 from clinometer.stimuli import (
     DecisionWording,
     Stereotype,
     StereotypeWords,
     Study,
-    fill,
     study_hash,
     word_key,
 )
@@ -28,20 +28,13 @@ from clinometer.stimuli import (
 __all__ = [
     "LIMITS",
     "READ_BY_RULE",
-    "ROLES",
     "TrialDraw",
     "any_words",
-    "ordered_words",
-    "score_decision",
-    "assignments",
     "decision_cells",
     "decision_fields",
     "draw_words",
-    "is_aligned",
     "shuffler",
 ]
-
-ROLES = ("marginalized", "default", "tied", "counter")
 
 
 #: What decisions made of word lists cannot show.
@@ -263,52 +256,3 @@ def _find_wording(
         return sentence.replace("{decision}", clause) if clause else None
     wording = stereotype.decision(instrument, name)
     return wording if wording is not None and wording.wording else None
-
-
-def ordered_words(trial: Mapping[str, Any]) -> dict[str, str]:
-    """Return the groups and the tasks of a trial in the order of its wording."""
-    groups = (trial["marginalized"], trial["default"])
-    tasks = (trial["tied"], trial["counter"])
-    group0, group1 = groups if trial["order"] == "marginalized_first" else groups[::-1]
-    task0, task1 = tasks if trial["attribute_order"] == "tied_first" else tasks[::-1]
-    return {"group0": group0, "group1": group1, "attribute0": task0, "attribute1": task1}
-
-
-def is_aligned(trial: Mapping[str, Any]) -> bool:
-    """Return whether giving the first group the first task is stereotype-consistent."""
-    marginalized_first = trial.get("order") == "marginalized_first"
-    return marginalized_first == (trial.get("attribute_order") == "tied_first")
-
-
-def assignments(words: Mapping[str, str]) -> list[str]:
-    """Write the two assignments of tasks to groups; in the first, group 1 gets task 1.
-
-    `words`: the groups and tasks of a trial as `ordered_words` has them.
-    """
-    templates = (
-        "{group0}: {attribute0}; {group1}: {attribute1}",
-        "{group0}: {attribute1}; {group1}: {attribute0}",
-    )
-    return [fill(template, words) for template in templates]
-
-
-def score_decision(
-    consistent: float,
-    trial: Mapping[str, Any],
-    words: Mapping[str, str] | None = None,
-    **fields: Any,
-) -> Scored:
-    """Score a decision: 1, 0, or the probability of the consistent assignment.
-
-    `words` are the words read, by role; words of the trial have priority. `fields` are others of
-    the score, which replace those that follow from the trial.
-    """
-    value = float(consistent)
-    words = words or {}
-    trial = {**trial, **{role: word for role, word in words.items() if not trial.get(role)}}
-    from_trial: dict[str, Any] = {"read_by": "rules", "words": words}
-    if trial.get("order") and trial.get("attribute_order"):
-        from_trial["first_share"] = value if is_aligned(trial) else 1 - value
-    if trial.get("tied") and trial.get("counter"):
-        from_trial["shares"] = {trial["tied"]: value, trial["counter"]: 1 - value}
-    return Scored(value, None, 1.0, **{**from_trial, **fields})

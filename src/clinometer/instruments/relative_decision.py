@@ -34,34 +34,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.decision import (
-    LIMITS,
-    READ_BY_RULE,
+from clinometer.contracts.assignments import (
     ROLES,
-    TrialDraw,
     assignments,
-    decision_cells,
-    decision_fields,
     is_aligned,
     ordered_words,
     score_decision,
 )
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
-    Published,
     Recorded,
     Scored,
     Size,
     Turns,
 )
-from clinometer.instruments.simulation import answer_assignment
+from clinometer.contracts.simulation import answer_assignment
+from clinometer.instruments.decision import (
+    LIMITS,
+    READ_BY_RULE,
+    TrialDraw,
+    decision_cells,
+    decision_fields,
+)
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT, Mode
 from clinometer.modes.likelihood import OPTION
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.decisions import read_decision
+from clinometer.reference.published import Published
 from clinometer.results import DECISIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import RelativeDecision, StereotypeWords, Study, fill

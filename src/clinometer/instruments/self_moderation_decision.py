@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from clinometer.contracts.instrument import Wording
 from clinometer.instruments import relative_decision
-from clinometer.instruments.instrument import Wording
 from clinometer.instruments.self_moderation import Moderation, moderate
 from clinometer.stimuli import Study
 

@@ -30,11 +30,10 @@ from typing import Any
 
 from pydantic import Field
 
-from clinometer.errors import StudyError
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.decision import ROLES, TrialDraw, draw_words
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import (
+from clinometer.contracts.assignments import ROLES
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
     Recorded,
@@ -43,12 +42,14 @@ from clinometer.instruments.instrument import (
     Version,
     Wording,
 )
-from clinometer.instruments.simulation import (
+from clinometer.contracts.simulation import (
     PlantedLean,
     RecognisedPrompt,
     SimulatedAnswer,
     answer_scale,
 )
+from clinometer.errors import StudyError
+from clinometer.instruments.decision import TrialDraw, draw_words
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.refusals import why_unread

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clinometer.instruments.instrument import Version
+from clinometer.contracts.instrument import Version
 from clinometer.instruments.self_report import LIMITS, Form, Items, self_report
 from clinometer.results import Measure
 from clinometer.stimuli import holds

@@ -40,22 +40,22 @@ from itertools import product
 from statistics import fmean
 from typing import Any
 
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, Rotation, draws
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Rotation, draws
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
-    Published,
     Recorded,
     Scored,
     Size,
     Turns,
     Wording,
 )
-from clinometer.instruments.simulation import answer_pairs
+from clinometer.contracts.simulation import answer_pairs
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT, Mode
 from clinometer.modes.likelihood import OPTION
 from clinometer.reading.parsing import infer_groups, read_pairs
+from clinometer.reference.published import Published
 from clinometer.results import ASSOCIATIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import (

@@ -39,13 +39,21 @@ ten, neutral 0. p values are corrected for the number of tests (Holm).
 from __future__ import annotations
 
 from importlib.resources import files
+from typing import NamedTuple
 
 import polars as pl
 from polars import selectors as cs
 
 from clinometer.errors import InputError, unknown
 
-__all__ = ["INTERVENTIONS", "PUBLISHED", "YES_SHARES", "load_published", "load_regressions"]
+__all__ = [
+    "Published",
+    "INTERVENTIONS",
+    "PUBLISHED",
+    "YES_SHARES",
+    "load_published",
+    "load_regressions",
+]
 
 _FILES = {
     "bai2025": {
@@ -110,6 +118,21 @@ YES_SHARES = {
         "marginalized_counter": 0.97,
     }
 }
+
+
+class Published(NamedTuple):
+    """Where published values of an instrument stand, who tested what, and how that differs."""
+
+    study: str
+    """Of the file in `reference`."""
+    table: str
+    """In this file."""
+    printed: str
+    """In the source."""
+    tested: str
+    """Who tested what, and when: a sentence."""
+    differs: str
+    """Why the values cannot be compared with a run's."""
 
 
 def load_published(study: str, instrument: str = "word_association") -> pl.DataFrame:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from clinometer.pieces.prose import counted, mean_leans, percent, verdict_counts
+from clinometer.pieces.sections import Term
+from clinometer.pieces.tables import ReportTable, TableColumn, render_table
+from clinometer.pieces.views import InstrumentResults, trials_text
 from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.reading import read_results
-from clinometer.report.answers.results import InstrumentResults, trials_text
 from clinometer.report.document import render_page
-from clinometer.report.prose import counted, mean_leans, percent, verdict_counts
-from clinometer.report.sections import Term
-from clinometer.report.tables import ReportTable, TableColumn, render_table
 from clinometer.results.origins import origin_name
 
 __all__ = ["card_page", "instrument_cards"]

@@ -10,17 +10,10 @@ import polars as pl
 
 from clinometer.directory.results import read_family
 from clinometer.errors import InputError
-from clinometer.report.differences import (
-    candidate_name,
-    difference_figure,
-    difference_sections,
-    split_by_instrument,
-    target_name,
-)
-from clinometer.report.facts import Facts, read_facts
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.prose import capital, cut, number, verdict, verdict_class
-from clinometer.report.sections import (
+from clinometer.pieces.facts import Facts, read_facts
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.prose import capital, cut, number, verdict, verdict_class
+from clinometer.pieces.sections import (
     Finding,
     Passage,
     ReportPart,
@@ -28,7 +21,14 @@ from clinometer.report.sections import (
     Term,
     made_with,
 )
-from clinometer.report.tables import ReportTable, TableCell
+from clinometer.pieces.tables import ReportTable, TableCell
+from clinometer.report.differences import (
+    candidate_name,
+    difference_figure,
+    difference_sections,
+    split_by_instrument,
+    target_name,
+)
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.verdicts import PRINTED_CHANGES, VERDICTS, explained, restriction_of
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.pieces.drawing.charts import Axis
+from clinometer.pieces.drawing.figures import Figure, mark_row
+from clinometer.pieces.drawing.intervals import forest
+from clinometer.pieces.facts import Facts
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.prose import bracketed, category_title, interval, number, p_value, verdict
+from clinometer.pieces.sections import Exchange, Quote, Section
+from clinometer.pieces.tables import VERDICT, ReportTable, TableColumn, render_table
 from clinometer.reference import load_published
-from clinometer.report.drawing.charts import Axis
-from clinometer.report.drawing.figures import Figure, mark_row
-from clinometer.report.drawing.intervals import forest
-from clinometer.report.facts import Facts
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.prose import bracketed, category_title, interval, number, p_value, verdict
-from clinometer.report.sections import Exchange, Quote, Section
-from clinometer.report.tables import VERDICT, ReportTable, TableColumn, render_table
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import BETTER, TURNED, WORSE
 

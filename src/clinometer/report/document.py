@@ -18,14 +18,14 @@ from markupsafe import Markup
 from clinometer.directory.results import Results, all_tables
 from clinometer.errors import InputError
 from clinometer.families import families
+from clinometer.pieces.drawing.figures import Figure, write_figures
+from clinometer.pieces.drawing.svg import draw, for_page
+from clinometer.pieces.drawing.theme import stylesheet
+from clinometer.pieces.markdown import as_html, as_it_came
+from clinometer.pieces.paragraphs import written
+from clinometer.pieces.sections import ReportPart, Term
 from clinometer.report.answers.part import answer_part
 from clinometer.report.comparison import FACTS, comparison_part
-from clinometer.report.drawing.figures import Figure, write_figures
-from clinometer.report.drawing.svg import draw, for_page
-from clinometer.report.drawing.theme import stylesheet
-from clinometer.report.markdown import as_html, as_it_came
-from clinometer.report.paragraphs import written
-from clinometer.report.sections import ReportPart, Term
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from clinometer.contracts.catalogue import INSTRUMENTS, instrument
+from clinometer.contracts.instrument import Instrument, Key, Scored
 from clinometer.errors import InputError, StudyError, unknown
-from clinometer.instruments.catalogue import INSTRUMENTS, instrument
-from clinometer.instruments.instrument import Instrument, Key, Scored
 from clinometer.reading.absence import is_absent
 from clinometer.reading.cleaning import final_answer
 from clinometer.results import CONDITIONS, SCORES, WORDS

@@ -15,9 +15,9 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.decision import ROLES, is_aligned, score_decision
-from clinometer.instruments.instrument import Instrument, Key, Scored
+from clinometer.contracts.assignments import ROLES, is_aligned, score_decision
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.instrument import Instrument, Key, Scored
 from clinometer.modes import CHOICES, MODES, structured
 from clinometer.results import TRIALS
 from clinometer.stimuli import StereotypeWords

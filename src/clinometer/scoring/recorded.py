@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.contracts.catalogue import INSTRUMENTS, instrument
+from clinometer.contracts.instrument import Instrument, Recorded
 from clinometer.errors import InputError, shortened
-from clinometer.instruments.catalogue import INSTRUMENTS, instrument
-from clinometer.instruments.instrument import Instrument, Recorded
 from clinometer.modes import MODES
 from clinometer.reading.mentions import LETTERS
 from clinometer.reading.plaintext import normalise

@@ -28,7 +28,7 @@ from uuid import UUID
 import polars as pl
 
 from clinometer import __version__
-from clinometer.instruments.catalogue import MEASURES
+from clinometer.contracts.catalogue import MEASURES
 from clinometer.models.providers import PROVIDERS
 from clinometer.results import CONDITIONS
 from clinometer.sharing.means import lean_of_mean, means_by_model, read_shareable

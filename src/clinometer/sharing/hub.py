@@ -22,9 +22,9 @@ from typing import Any
 import polars as pl
 import yaml
 
+from clinometer.contracts.catalogue import MEASURES
 from clinometer.directory.results import Results
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import RESPONSES
 from clinometer.results.parquet import scan_parquet
 from clinometer.results.ranges import RANGES

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.contracts.catalogue import MEASURES
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import MEASURES
 from clinometer.results import CONDITIONS, join_methods
 from clinometer.results.bundles import HELD
 from clinometer.results.contents import refuse_secrets

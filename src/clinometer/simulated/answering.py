@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.simulation import PlantedLean, RecognisedPrompt, SimulatedAnswer
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.simulation import PlantedLean, RecognisedPrompt, SimulatedAnswer
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, TEXT
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation

@@ -17,12 +17,12 @@ from functools import cached_property
 from itertools import islice, product
 from typing import Any
 
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Instrument
+from clinometer.contracts.simulation import RecognisedPrompt, Recogniser, Word
 from clinometer.errors import ClinometerError
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument
-from clinometer.instruments.simulation import RecognisedPrompt, Recogniser, Word
 from clinometer.modes import MODES, TEXT
 from clinometer.modes.likelihood import OPTION, Texts
 from clinometer.stimuli import Study, load_study, shipped_studies

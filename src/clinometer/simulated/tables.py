@@ -12,10 +12,10 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.contracts.catalogue import INSTRUMENTS, measure_of
+from clinometer.contracts.episodes import Game
+from clinometer.contracts.simulation import RecognisedPrompt
 from clinometer.errors import InputError
-from clinometer.instruments.catalogue import INSTRUMENTS, measure_of
-from clinometer.instruments.episodes import Game
-from clinometer.instruments.simulation import RecognisedPrompt
 from clinometer.models.providers import find_provider
 from clinometer.modes import LIKELIHOODS, LOGITS, MODES, TEXT
 from clinometer.modes.likelihood import Texts

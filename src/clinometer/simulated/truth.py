@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.simulation import RecognisedPrompt
 from clinometer.errors import ModelError, StudyError, unknown
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.simulation import RecognisedPrompt
 from clinometer.modes import LIKELIHOODS
 from clinometer.results.controls import NULLS
 from clinometer.stimuli import Strict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from clinometer.instruments.simulation import (
+from clinometer.contracts.simulation import (
     AssignedTasks,
     ChosenOption,
     PairedWords,

@@ -12,10 +12,10 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from clinometer.pieces.drawing.svg import draw, for_page
+from clinometer.pieces.prose import cut
+from clinometer.pieces.sections import Summary
 from clinometer.report.answers.summary import in_brief, in_lines
-from clinometer.report.drawing.svg import draw, for_page
-from clinometer.report.prose import cut
-from clinometer.report.sections import Summary
 from clinometer.results.parquet import reading
 from clinometer.results.records import read_plan, text_hash
 from clinometer.secrets import redacted

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clinometer.pieces.markdown import as_line, is_markdown
+from clinometer.pieces.prose import MEANINGS, cut, mean_text, number, verdict, verdict_class
+from clinometer.pieces.sections import Piece
 from clinometer.report.answers.examples import passages
-from clinometer.report.markdown import as_line, is_markdown
-from clinometer.report.prose import MEANINGS, cut, mean_text, number, verdict, verdict_class
-from clinometer.report.sections import Piece
 from clinometer.results import CONDITIONS
 from clinometer.results.logprobs import as_asked, in_words
 from clinometer.results.ranges import lean_text

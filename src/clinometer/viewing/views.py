@@ -17,8 +17,8 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Redire
 from starlette.staticfiles import StaticFiles
 
 from clinometer.errors import ClinometerError
-from clinometer.report.prose import counted, cut, first_few
-from clinometer.report.sections import Summary
+from clinometer.pieces.prose import counted, cut, first_few
+from clinometer.pieces.sections import Summary
 from clinometer.viewing import shown
 from clinometer.viewing.answers import (
     FILTERS,

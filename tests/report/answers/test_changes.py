@@ -7,8 +7,8 @@ import pytest
 
 from clinometer.audits.tabulating import estimate_scores
 from clinometer.directory.results import write_results
+from clinometer.pieces.plan import PlanFacts
 from clinometer.report.answers.changes import change
-from clinometer.report.plan import PlanFacts
 from clinometer.results.records import read_plan, write_plan
 
 

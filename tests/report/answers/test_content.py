@@ -9,11 +9,11 @@ import shutil
 import polars as pl
 import pytest
 
+from clinometer.pieces.prose import number
 from clinometer.report.answers import reading
 from clinometer.report.answers.examples import examples
 from clinometer.report.answers.findings import control_warnings
 from clinometer.report.answers.reading import read_results
-from clinometer.report.prose import number
 from clinometer.results.records import write_plan
 
 HOSTILE = "</script><script>document.title='pwned'</script>{{7*7}}\u202e"

@@ -7,12 +7,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from clinometer.pieces.drawing.svg import draw, for_file, for_page
+from clinometer.pieces.plan import PlanFacts
 from clinometer.report import write_report
 from clinometer.report.answers.changes import change
 from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.sizes import size_section
-from clinometer.report.drawing.svg import draw, for_file, for_page
-from clinometer.report.plan import PlanFacts
 from clinometer.results.records import read_plan, write_plan
 
 HOSTILE = "<script>document.title='pwned'</script>"

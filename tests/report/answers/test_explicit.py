@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 import clinometer as cm
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.design import Design
 from clinometer.directory.results import read_estimates, write_results
-from clinometer.instruments.catalogue import INSTRUMENTS
-from clinometer.instruments.design import Design
+from clinometer.pieces.paragraphs import written
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.reading import read_results
-from clinometer.report.paragraphs import written
 from clinometer.results import Measure, as_estimates
 from clinometer.results.estimates import SCALE
 from clinometer.statistics.explicitness import explicit_gaps

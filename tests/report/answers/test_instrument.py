@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import polars as pl
 
+from clinometer.pieces.plan import PlanFacts
 from clinometer.report.answers.findings import answer
-from clinometer.report.plan import PlanFacts
 from clinometer.results import Measure
 from clinometer.results.records import read_plan, write_plan
 

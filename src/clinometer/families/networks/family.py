@@ -11,7 +11,7 @@ from clinometer.families import Family
 if TYPE_CHECKING:
     from clinometer.families.networks.association_plan import AssociationPlan
     from clinometer.families.networks.study import NetworkStudy
-    from clinometer.report.sections import ReportPart
+    from clinometer.pieces.sections import ReportPart
     from clinometer.results.schemas import Table
 
 __all__ = ["FAMILY"]

@@ -15,6 +15,7 @@ import polars as pl
 
 import clinometer
 from clinometer.asking.plan import Plan, Selection, load_plan
+from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError
 from clinometer.families.states.contexts import place_terms, place_words
@@ -34,7 +35,6 @@ from clinometer.families.states.readers.states import Reader
 from clinometer.families.states.relation import TRIAL_WORDS
 from clinometer.families.states.word_tests import WordTest, load_tests, test_words
 from clinometer.families.states.words import DEFAULT, read_words
-from clinometer.instruments.catalogue import INSTRUMENTS
 from clinometer.modes import MODES
 from clinometer.results import CONDITIONS, SCORES
 from clinometer.results.schemas import Tables

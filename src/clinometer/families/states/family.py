@@ -11,7 +11,7 @@ from clinometer.families import Family
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
     from clinometer.models.opening import Connection
-    from clinometer.report.sections import ReportPart
+    from clinometer.pieces.sections import ReportPart
     from clinometer.results.schemas import Table
 
 __all__ = ["FAMILY"]

@@ -34,20 +34,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clinometer.instruments.absolute_decision import yes_shares
-from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.chained_task import association_task
-from clinometer.instruments.decision import (
-    LIMITS,
-    READ_BY_RULE,
-    TrialDraw,
-    decision_cells,
-    decision_fields,
-    shuffler,
-)
-from clinometer.instruments.design import Design, Groups
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Groups
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
     Recorded,
@@ -56,7 +45,7 @@ from clinometer.instruments.instrument import (
     Turns,
     Version,
 )
-from clinometer.instruments.simulation import (
+from clinometer.contracts.simulation import (
     PairedWords,
     PlantedLean,
     Prose,
@@ -64,6 +53,17 @@ from clinometer.instruments.simulation import (
     SimulatedAnswer,
     answer_either,
     pair_words,
+)
+from clinometer.instruments.absolute_decision import yes_shares
+from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT
+from clinometer.instruments.chained_task import association_task
+from clinometer.instruments.decision import (
+    LIMITS,
+    READ_BY_RULE,
+    TrialDraw,
+    decision_cells,
+    decision_fields,
+    shuffler,
 )
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
 from clinometer.modes.likelihood import OPTION
@@ -74,8 +74,8 @@ from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import AbsoluteDecision, StereotypeWords, Study, fill
 
 if TYPE_CHECKING:
-    from clinometer.report.answers.results import InstrumentResults
-    from clinometer.report.sections import Section
+    from clinometer.pieces.sections import Section
+    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

@@ -11,14 +11,14 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from clinometer.pieces.drawing.charts import LABELS, Row, apart, in_layers, tooltips, vega_lite
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.theme import YES
+from clinometer.pieces.prose import category_title, counted, endings, number
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, Render, ReportTable, TableColumn, render_table
+from clinometer.pieces.views import InstrumentResults, who
 from clinometer.reference import YES_SHARES
-from clinometer.report.answers.results import InstrumentResults, who
-from clinometer.report.drawing.charts import LABELS, Row, apart, in_layers, tooltips, vega_lite
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.theme import YES
-from clinometer.report.prose import category_title, counted, endings, number
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, Render, ReportTable, TableColumn, render_table
 from clinometer.results import VERSIONS
 
 __all__ = ["yes_section"]

@@ -39,11 +39,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clinometer.errors import InputError
-from clinometer.instruments.affective_attribution import attributions
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, Groups, in_rounds, pairs
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Groups, in_rounds, pairs
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
     Recorded,
@@ -53,13 +51,15 @@ from clinometer.instruments.instrument import (
     Version,
     Wording,
 )
-from clinometer.instruments.simulation import (
+from clinometer.contracts.simulation import (
     PlantedLean,
     Prose,
     RecognisedPrompt,
     SimulatedAnswer,
     answer_either,
 )
+from clinometer.errors import InputError
+from clinometer.instruments.affective_attribution import attributions
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
 from clinometer.modes.likelihood import OPTION
 from clinometer.modes.structured import read_choices, why_not
@@ -77,8 +77,8 @@ from clinometer.stimuli import (
 )
 
 if TYPE_CHECKING:
-    from clinometer.report.answers.results import InstrumentResults
-    from clinometer.report.sections import Section
+    from clinometer.pieces.sections import Section
+    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

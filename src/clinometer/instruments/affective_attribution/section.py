@@ -11,19 +11,16 @@ from functools import partial
 import polars as pl
 
 from clinometer.instruments.affective_attribution.attributions import FAR_UAR, SHARES
-from clinometer.instruments.instrument import Published
-from clinometer.reference import load_published
-from clinometer.report.answers.published import Match, beside_published
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.comparison import bars, share_summary
-from clinometer.report.drawing.figures import Figure, around_zero, per_mode
-from clinometer.report.drawing.intervals import forest
-from clinometer.report.frames import clustered, in_order
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import WORST, interval, number, p_value, percent
-from clinometer.report.sections import Section
-from clinometer.report.tables import (
+from clinometer.pieces.drawing.charts import Axis, Row
+from clinometer.pieces.drawing.comparison import bars, share_summary
+from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
+from clinometer.pieces.drawing.intervals import forest
+from clinometer.pieces.frames import clustered, in_order
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import WORST, interval, number, p_value, percent
+from clinometer.pieces.published import Match, beside_published
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import (
     FROM,
     Render,
     ReportTable,
@@ -32,6 +29,9 @@ from clinometer.report.tables import (
     count,
     render_table,
 )
+from clinometer.pieces.views import InstrumentResults
+from clinometer.reference import load_published
+from clinometer.reference.published import Published
 
 __all__ = ["attribution_section", "published_shares"]
 

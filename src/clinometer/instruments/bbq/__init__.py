@@ -38,11 +38,9 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.errors import InputError, StudyError, unknown
-from clinometer.instruments.bbq.items import AMBIGUOUS, CONTEXTS, LETTERS, Item, read_bbq
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, pairs
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, pairs
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
     Recorded,
@@ -51,7 +49,7 @@ from clinometer.instruments.instrument import (
     Version,
     Wording,
 )
-from clinometer.instruments.simulation import (
+from clinometer.contracts.simulation import (
     ChosenOption,
     PlantedLean,
     RecognisedPrompt,
@@ -59,6 +57,8 @@ from clinometer.instruments.simulation import (
     SimulatedAnswer,
     jittered,
 )
+from clinometer.errors import InputError, StudyError, unknown
+from clinometer.instruments.bbq.items import AMBIGUOUS, CONTEXTS, LETTERS, Item, read_bbq
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.options import read_option

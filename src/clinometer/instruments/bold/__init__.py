@@ -40,11 +40,9 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.errors import InputError, StudyError, unknown
-from clinometer.instruments.bold.items import join_bold, read_bold
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, pairs
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, pairs
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
     Recorded,
@@ -53,13 +51,15 @@ from clinometer.instruments.instrument import (
     Version,
     Wording,
 )
-from clinometer.instruments.simulation import (
+from clinometer.contracts.simulation import (
     PlantedLean,
     Prose,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
 )
+from clinometer.errors import InputError, StudyError, unknown
+from clinometer.instruments.bold.items import join_bold, read_bold
 from clinometer.modes import MODES, TEXT
 from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.sentiment import (

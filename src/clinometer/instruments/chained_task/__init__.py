@@ -27,21 +27,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clinometer.instruments import relative_decision, word_association
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.chained_task import regressions
-from clinometer.instruments.decision import (
-    ROLES,
-    TrialDraw,
-    assignments,
-    decision_cells,
-    decision_fields,
-    ordered_words,
-    shuffler,
-)
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size
-from clinometer.instruments.simulation import (
+from clinometer.contracts.assignments import ROLES, assignments, ordered_words
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import Instrument, Key, Recorded, Scored, Size
+from clinometer.contracts.simulation import (
     PairedWords,
     PlantedLean,
     RecognisedPrompt,
@@ -49,14 +39,17 @@ from clinometer.instruments.simulation import (
     answer_assignment,
     pair_words,
 )
+from clinometer.instruments import relative_decision, word_association
+from clinometer.instruments.chained_task import regressions
+from clinometer.instruments.decision import TrialDraw, decision_cells, decision_fields, shuffler
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
 from clinometer.reading.plaintext import split_tasks
 from clinometer.stimuli import ChainedTask, StereotypeWords, Study, fill, word_key
 
 if TYPE_CHECKING:
-    from clinometer.report.answers.results import InstrumentResults
-    from clinometer.report.sections import Section
+    from clinometer.pieces.sections import Section
+    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]
 

@@ -13,13 +13,13 @@ from scipy.special import expit
 
 from clinometer.papers.logit import Array
 from clinometer.papers.samples import quantile
-from clinometer.report.answers.results import who
-from clinometer.report.drawing import charts
-from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.theme import category_colors
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import category_title, number
+from clinometer.pieces.drawing import charts
+from clinometer.pieces.drawing.charts import Axis, Row
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.theme import category_colors
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import category_title, number
+from clinometer.pieces.views import who
 
 __all__ = ["METHODS", "curve", "decision_curves", "group_title", "odds_ratio", "points"]
 

@@ -19,15 +19,13 @@ from clinometer.instruments.chained_task.curves import (
     odds_ratio,
     points,
 )
-from clinometer.reference import load_regressions
-from clinometer.report.answers.results import InstrumentResults, who
-from clinometer.report.drawing.figures import Figure, per_mode
-from clinometer.report.drawing.intervals import around, forest
-from clinometer.report.frames import add_columns, in_order
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import endings, interval, number, p_value
-from clinometer.report.sections import Section
-from clinometer.report.tables import (
+from clinometer.pieces.drawing.figures import Figure, per_mode
+from clinometer.pieces.drawing.intervals import around, forest
+from clinometer.pieces.frames import add_columns, in_order
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import endings, interval, number, p_value
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import (
     FROM,
     NOTE,
     ReportTable,
@@ -36,6 +34,8 @@ from clinometer.report.tables import (
     count,
     render_table,
 )
+from clinometer.pieces.views import InstrumentResults, who
+from clinometer.reference import load_regressions
 from clinometer.results.estimates import KEYS
 from clinometer.results.schemas import FITS
 

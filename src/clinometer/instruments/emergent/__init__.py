@@ -40,8 +40,10 @@ from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, Groups, pairs
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Groups, pairs
+from clinometer.contracts.episodes import Episode, Game, replay
+from clinometer.contracts.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from clinometer.instruments.emergent.agents import BanditTask, reference_index
 from clinometer.instruments.emergent.allocations import DETAILS, describe_allocations
 from clinometer.instruments.emergent.indices import NOBODY, stratification
@@ -55,15 +57,13 @@ from clinometer.instruments.emergent.part import (
 )
 from clinometer.instruments.emergent.playing import Placements, play
 from clinometer.instruments.emergent.simulated import recogniser, simulate
-from clinometer.instruments.episodes import Episode, Game, replay
-from clinometer.instruments.instrument import Instrument, Key, Recorded, Scored, Size, Wording
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
 from clinometer.results import DECISIONS, Measure
 from clinometer.stimuli import Study, study_hash
 
 if TYPE_CHECKING:
-    from clinometer.report.answers.results import InstrumentResults
-    from clinometer.report.sections import Section
+    from clinometer.pieces.sections import Section
+    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["EXCESS", "INSTRUMENT", "STRATIFICATION"]
 

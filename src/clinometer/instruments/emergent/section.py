@@ -9,13 +9,13 @@ import polars as pl
 
 from clinometer.instruments.emergent.agents import REFERENCE
 from clinometer.instruments.emergent.allocations import QUANTITIES
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.charts import Row, measured
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import around, forest, range_text
-from clinometer.report.prose import bracketed, number
-from clinometer.report.sections import Section
-from clinometer.report.tables import ReportTable, TableColumn, count, render_table
+from clinometer.pieces.drawing.charts import Row, measured
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import around, forest, range_text
+from clinometer.pieces.prose import bracketed, number
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import ReportTable, TableColumn, count, render_table
+from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["agents_section"]
 

@@ -11,6 +11,13 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
+from clinometer.contracts.simulation import (
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+)
 from clinometer.instruments.emergent.part import (
     LETTERS,
     NAME,
@@ -18,13 +25,6 @@ from clinometer.instruments.emergent.part import (
     EmergentPart,
     groups_in,
     part_of,
-)
-from clinometer.instruments.simulation import (
-    ChosenOption,
-    PlantedLean,
-    RecognisedPrompt,
-    Recogniser,
-    SimulatedAnswer,
 )
 from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
 from clinometer.stimuli import Study, unfill

@@ -36,9 +36,18 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Groups, in_rounds, pairs
+from clinometer.contracts.instrument import (
+    Instrument,
+    Key,
+    Recorded,
+    Scored,
+    Size,
+    Version,
+    Wording,
+)
 from clinometer.errors import InputError
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, Groups, in_rounds, pairs
 from clinometer.instruments.framings.analysis import DETAILS, analyse_framings
 from clinometer.instruments.framings.part import (
     FORM,
@@ -49,15 +58,6 @@ from clinometer.instruments.framings.part import (
     part_of,
 )
 from clinometer.instruments.framings.simulated import recogniser, simulate
-from clinometer.instruments.instrument import (
-    Instrument,
-    Key,
-    Recorded,
-    Scored,
-    Size,
-    Version,
-    Wording,
-)
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
 from clinometer.modes.likelihood import ATTRIBUTE, OPTION
 from clinometer.modes.structured import read_choices, why_not
@@ -67,8 +67,8 @@ from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
 
 if TYPE_CHECKING:
-    from clinometer.report.answers.results import InstrumentResults
-    from clinometer.report.sections import Section
+    from clinometer.pieces.sections import Section
+    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

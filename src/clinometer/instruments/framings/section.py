@@ -11,13 +11,13 @@ import polars as pl
 
 from clinometer.instruments.framings.analysis import ALL_MARKS, EFFECT
 from clinometer.instruments.framings.next_questions import NARROWER
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.figures import Figure, per_mode
-from clinometer.report.drawing.intervals import around, forest
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import bracketed, capital, interval, number, p_value, percent
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.drawing.figures import Figure, per_mode
+from clinometer.pieces.drawing.intervals import around, forest
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import bracketed, capital, interval, number, p_value, percent
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["framing_sections"]
 

@@ -8,14 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-from clinometer.instruments.framings.part import (
-    NAME,
-    Framing,
-    FramingsPart,
-    framings_of,
-    part_of,
-)
-from clinometer.instruments.simulation import (
+from clinometer.contracts.simulation import (
     USUAL,
     ChosenOption,
     PlantedLean,
@@ -23,6 +16,13 @@ from clinometer.instruments.simulation import (
     Recogniser,
     SimulatedAnswer,
     jittered,
+)
+from clinometer.instruments.framings.part import (
+    NAME,
+    Framing,
+    FramingsPart,
+    framings_of,
+    part_of,
 )
 from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
 from clinometer.stimuli import Study, unfill

@@ -12,14 +12,14 @@ from typing import Any
 import polars as pl
 
 from clinometer.instruments.group_traits.people import MEASURES
-from clinometer.report.answers.results import InstrumentResults, who
-from clinometer.report.drawing.charts import Row
-from clinometer.report.drawing.figures import Figure, mark_row
-from clinometer.report.drawing.intervals import around, dots, range_text
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import bracketed, capital, endings, interval, number
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.drawing.charts import Row
+from clinometer.pieces.drawing.figures import Figure, mark_row
+from clinometer.pieces.drawing.intervals import around, dots, range_text
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import bracketed, capital, endings, interval, number
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.views import InstrumentResults, who
 from clinometer.results import CONDITIONS
 
 __all__ = ["people_section"]

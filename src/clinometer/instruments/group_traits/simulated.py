@@ -9,6 +9,15 @@ from dataclasses import replace
 from functools import cache
 from itertools import permutations, product
 
+from clinometer.contracts.simulation import (
+    USUAL,
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+    jittered,
+)
 from clinometer.instruments.group_traits.part import (
     NAME,
     GroupTraitsPart,
@@ -17,15 +26,6 @@ from clinometer.instruments.group_traits.part import (
     part_of,
     people_lean,
     traits_of,
-)
-from clinometer.instruments.simulation import (
-    USUAL,
-    ChosenOption,
-    PlantedLean,
-    RecognisedPrompt,
-    Recogniser,
-    SimulatedAnswer,
-    jittered,
 )
 from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
 from clinometer.stimuli import Study, fill

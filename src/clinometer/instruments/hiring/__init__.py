@@ -44,8 +44,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, Groups, in_rounds, pairs
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Groups, in_rounds, pairs
+from clinometer.contracts.instrument import (
+    Instrument,
+    Recorded,
+    Size,
+    Version,
+    Wording,
+)
 from clinometer.instruments.hiring.answers import READERS, UNDECIDED, YES_NO
 from clinometer.instruments.hiring.part import (
     BETTER,
@@ -71,21 +78,14 @@ from clinometer.instruments.hiring.part import (
 )
 from clinometer.instruments.hiring.selections import DETAILS, count_selections
 from clinometer.instruments.hiring.simulated import recogniser, simulate
-from clinometer.instruments.instrument import (
-    Instrument,
-    Recorded,
-    Size,
-    Version,
-    Wording,
-)
 from clinometer.modes import LOGITS, MODES
 from clinometer.modes.likelihood import ATTRIBUTE, OPTION
 from clinometer.results import DECISIONS, Measure
 from clinometer.stimuli import StereotypeWords, Study, fill, study_hash, unfill
 
 if TYPE_CHECKING:
-    from clinometer.report.answers.results import InstrumentResults
-    from clinometer.report.sections import Section
+    from clinometer.pieces.sections import Section
+    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

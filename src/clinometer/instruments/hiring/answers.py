@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from clinometer.contracts.instrument import Key, Scored
 from clinometer.instruments.hiring.part import GROUPS, POINTS, SCORE, STEPS, part_of
-from clinometer.instruments.instrument import Key, Scored
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.reading.options import read_option

@@ -10,10 +10,10 @@ import polars as pl
 from clinometer.instruments.hiring.grouping import FEWEST_DECIDED, FEWEST_SELECTED
 from clinometer.instruments.hiring.part import SCORE, STEPS
 from clinometer.instruments.hiring.stated import MARGIN
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.prose import capital, interval, number, percent
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, Render, ReportTable, TableColumn, render_table
+from clinometer.pieces.prose import capital, interval, number, percent
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, Render, ReportTable, TableColumn, render_table
+from clinometer.pieces.views import InstrumentResults
 from clinometer.results.verdicts import PASSED
 
 __all__ = ["hiring_sections"]

@@ -14,6 +14,17 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 
+from clinometer.contracts.simulation import (
+    USUAL,
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+    answer_either,
+    answer_scale,
+    jittered,
+)
 from clinometer.instruments.hiring.part import (
     CALLBACK,
     CHOICE,
@@ -33,17 +44,6 @@ from clinometer.instruments.hiring.part import (
     resume_text,
     sentence_text,
     wording_texts,
-)
-from clinometer.instruments.simulation import (
-    USUAL,
-    ChosenOption,
-    PlantedLean,
-    RecognisedPrompt,
-    Recogniser,
-    SimulatedAnswer,
-    answer_either,
-    answer_scale,
-    jittered,
 )
 from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
 from clinometer.stimuli import Study, fill, unfill

@@ -42,18 +42,9 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.errors import InputError, StudyError, unknown
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, Groups, in_rounds, pairs
-from clinometer.instruments.hypothetical_decision.effects import MEASURES, analyse
-from clinometer.instruments.hypothetical_decision.templates import (
-    NAME,
-    HypotheticalPart,
-    describe_person,
-    part_of,
-    templates_of,
-)
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Groups, in_rounds, pairs
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
     Recorded,
@@ -62,12 +53,21 @@ from clinometer.instruments.instrument import (
     Version,
     Wording,
 )
-from clinometer.instruments.simulation import (
+from clinometer.contracts.simulation import (
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
     answer_either,
+)
+from clinometer.errors import InputError, StudyError, unknown
+from clinometer.instruments.hypothetical_decision.effects import MEASURES, analyse
+from clinometer.instruments.hypothetical_decision.templates import (
+    NAME,
+    HypotheticalPart,
+    describe_person,
+    part_of,
+    templates_of,
 )
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not

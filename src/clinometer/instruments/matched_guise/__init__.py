@@ -39,10 +39,9 @@ from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from clinometer.errors import InputError
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, in_rounds, pairs
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, in_rounds, pairs
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
     Recorded,
@@ -51,6 +50,7 @@ from clinometer.instruments.instrument import (
     Version,
     Wording,
 )
+from clinometer.errors import InputError
 from clinometer.instruments.matched_guise.associations import (
     DETAILS,
     analyse_associations,
@@ -77,8 +77,8 @@ from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
 
 if TYPE_CHECKING:
-    from clinometer.report.answers.results import InstrumentResults
-    from clinometer.report.sections import Section
+    from clinometer.pieces.sections import Section
+    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

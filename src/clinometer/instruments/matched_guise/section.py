@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from clinometer.instruments.matched_guise.associations import MEASURES
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.prose import bracketed, interval, number, p_value
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.prose import bracketed, interval, number, p_value
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.views import InstrumentResults
 from clinometer.statistics.clustered import ClusteredMean
 
 __all__ = ["words_section"]

@@ -8,6 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
+from clinometer.contracts.simulation import (
+    USUAL,
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+    jittered,
+)
 from clinometer.instruments.matched_guise.part import (
     NAME,
     QUESTIONS,
@@ -16,15 +25,6 @@ from clinometer.instruments.matched_guise.part import (
     MatchedGuisePart,
     part_of,
     words_of,
-)
-from clinometer.instruments.simulation import (
-    USUAL,
-    ChosenOption,
-    PlantedLean,
-    RecognisedPrompt,
-    Recogniser,
-    SimulatedAnswer,
-    jittered,
 )
 from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
 from clinometer.stimuli import Study, unfill

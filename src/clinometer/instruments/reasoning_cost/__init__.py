@@ -46,9 +46,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design, Groups, pairs
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Groups, pairs
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
     Scored,
@@ -56,19 +56,19 @@ from clinometer.instruments.instrument import (
     Version,
     Wording,
 )
+from clinometer.contracts.simulation import (
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    SimulatedAnswer,
+    jittered,
+)
 from clinometer.instruments.reasoning_cost.trials import (
     COMPATIBLE,
     RECORDED,
     ReasoningPart,
     Task,
     part_of,
-)
-from clinometer.instruments.simulation import (
-    ChosenOption,
-    PlantedLean,
-    RecognisedPrompt,
-    SimulatedAnswer,
-    jittered,
 )
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices

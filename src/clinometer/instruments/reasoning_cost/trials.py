@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any, Literal
 
+from clinometer.contracts.instrument import Recorded
 from clinometer.errors import InputError
-from clinometer.instruments.instrument import Recorded
 from clinometer.results import VERSIONS
 from clinometer.stimuli import StereotypeWords, Study, Wordings, word_key
 from clinometer.stimuli.words import MaybeWords, Name, Strict, Word

@@ -36,11 +36,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 
-from clinometer.errors import StudyError
-from clinometer.instruments import word_association
-from clinometer.instruments.cells import Cell
-from clinometer.instruments.design import Design
-from clinometer.instruments.instrument import (
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design
+from clinometer.contracts.instrument import (
     Instrument,
     Key,
     Recorded,
@@ -49,12 +47,14 @@ from clinometer.instruments.instrument import (
     Version,
     Wording,
 )
-from clinometer.instruments.simulation import (
+from clinometer.contracts.simulation import (
     ChosenOption,
     PlantedLean,
     RecognisedPrompt,
     SimulatedAnswer,
 )
+from clinometer.errors import StudyError
+from clinometer.instruments import word_association
 from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.free import MODE as FREE
 from clinometer.modes.structured import read_choices, why_not
@@ -64,8 +64,8 @@ from clinometer.results.schemas import Tables
 from clinometer.stimuli import StereotypeWords, Strict, Study, holds
 
 if TYPE_CHECKING:
-    from clinometer.report.answers.results import InstrumentResults
-    from clinometer.report.sections import Section
+    from clinometer.pieces.sections import Section
+    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE", "Moderation", "moderate"]
 

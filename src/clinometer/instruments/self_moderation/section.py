@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 
 from clinometer.errors import InputError
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import interval, number
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, NOTE, ReportTable, TableColumn, render_table
+from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import load_published
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import interval, number
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, render_table
 from clinometer.results import DECISIONS
 
 __all__ = ["moderation_section"]

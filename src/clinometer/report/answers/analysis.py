@@ -6,14 +6,14 @@ from functools import partial
 
 import polars as pl
 
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.figures import Figure, per_mode
-from clinometer.report.drawing.intervals import around, forest
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import bracketed, interval, number, p_value, scale
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, render_table
+from clinometer.pieces.drawing.figures import Figure, per_mode
+from clinometer.pieces.drawing.intervals import around, forest
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import bracketed, interval, number, p_value, scale
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, NOTE, ReportTable, TableColumn, render_table
+from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
 
 __all__ = ["analysis_section", "largest_effect"]

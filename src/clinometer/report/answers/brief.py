@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.prose import LEANS
-from clinometer.report.sections import Answered, Quote, Summary
-from clinometer.report.tables import ReportTable
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.prose import LEANS
+from clinometer.pieces.sections import Answered, Quote, Summary
+from clinometer.pieces.tables import ReportTable
 from clinometer.results import CONDITIONS
 
 __all__ = ["FACTORS", "NAMED", "STRONGEST", "InBrief", "Lean"]

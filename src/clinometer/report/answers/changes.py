@@ -9,14 +9,14 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
+from clinometer.pieces.drawing.intervals import forest
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import WORST, chance_note, interval, number, p_value
+from clinometer.pieces.sections import Finding, Section
+from clinometer.pieces.tables import FROM, ReportTable, TableColumn, alike, render_table
+from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import INTERVENTIONS
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.figures import Figure, around_zero, per_mode
-from clinometer.report.drawing.intervals import forest
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import WORST, chance_note, interval, number, p_value
-from clinometer.report.sections import Finding, Section
-from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, render_table
 from clinometer.results import CONDITIONS
 
 __all__ = ["change", "change_section", "changes"]

@@ -6,16 +6,16 @@ from functools import partial
 
 import polars as pl
 
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.charts import Axis
-from clinometer.report.drawing.comparison import bars, share_summary
-from clinometer.report.drawing.figures import Figure, around_zero, per_mode
-from clinometer.report.drawing.intervals import dots, forest
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import MEANINGS, interval, number, percent
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.drawing.charts import Axis
+from clinometer.pieces.drawing.comparison import bars, share_summary
+from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
+from clinometer.pieces.drawing.intervals import dots, forest
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import MEANINGS, interval, number, percent
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.views import InstrumentResults
 from clinometer.results import REASONS
 
 __all__ = ["compliance_section", "order_section", "wording_section"]

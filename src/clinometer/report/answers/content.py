@@ -13,15 +13,14 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.figures import Figure, mark_row
-from clinometer.report.drawing.intervals import forest
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import WORST, endings, interval, number, p_value, scale, short_names
-from clinometer.report.sections import Section
-from clinometer.report.tables import (
+from clinometer.pieces.drawing.charts import Axis, Row
+from clinometer.pieces.drawing.figures import Figure, mark_row
+from clinometer.pieces.drawing.intervals import forest
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import WORST, endings, interval, number, p_value, scale, short_names
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import (
     FROM,
     LEAN,
     NOTE,
@@ -32,6 +31,7 @@ from clinometer.report.tables import (
     mean_columns,
     render_table,
 )
+from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
 
 __all__ = ["content_section"]

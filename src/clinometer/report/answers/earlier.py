@@ -9,8 +9,8 @@ import polars as pl
 
 from clinometer.directory.results import read_estimates
 from clinometer.errors import ClinometerError
-from clinometer.report.plan import PlanFacts, read_plan
-from clinometer.report.prose import as_argument
+from clinometer.pieces.plan import PlanFacts, read_plan
+from clinometer.pieces.prose import as_argument
 
 __all__ = ["EarlierAudit", "read_earlier"]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import AnswerResults
-from clinometer.report.frames import rank
-from clinometer.report.markdown import is_markdown
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.plan import InstrumentFacts, PlanFacts
-from clinometer.report.prose import MEANINGS, number
-from clinometer.report.sections import Exchange, Piece, Quote, Section
+from clinometer.pieces.frames import rank
+from clinometer.pieces.markdown import is_markdown
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.plan import InstrumentFacts, PlanFacts
+from clinometer.pieces.prose import MEANINGS, number
+from clinometer.pieces.sections import Exchange, Piece, Quote, Section
+from clinometer.pieces.views import AnswerResults
 from clinometer.results import CONDITIONS
 from clinometer.results.logprobs import as_asked
 

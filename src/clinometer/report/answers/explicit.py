@@ -11,17 +11,17 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.instruments.catalogue import INSTRUMENTS
+from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.pieces.drawing.charts import Axis
+from clinometer.pieces.drawing.figures import Figure, per_mode
+from clinometer.pieces.drawing.intervals import forest
+from clinometer.pieces.frames import in_order
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.prose import capital, chance_note, interval, number, p_value
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
+from clinometer.pieces.views import AnswerResults
 from clinometer.reference import load_published
-from clinometer.report.answers.results import AnswerResults
-from clinometer.report.drawing.charts import Axis
-from clinometer.report.drawing.figures import Figure, per_mode
-from clinometer.report.drawing.intervals import forest
-from clinometer.report.frames import in_order
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.prose import capital, chance_note, interval, number, p_value
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
 from clinometer.statistics.explicitness import share_of_scale
 
 __all__ = ["explicit_section"]

@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from clinometer.report.answers.results import AnswerResults, InstrumentResults, who
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import (
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import (
     ALPHA,
     LEANS,
     OF_SCORES,
@@ -29,8 +28,9 @@ from clinometer.report.prose import (
     verdict_count,
     verdict_kind,
 )
-from clinometer.report.sections import Finding
-from clinometer.report.tables import Render, ReportTable, TableColumn, mean_columns, render_table
+from clinometer.pieces.sections import Finding
+from clinometer.pieces.tables import Render, ReportTable, TableColumn, mean_columns, render_table
+from clinometer.pieces.views import AnswerResults, InstrumentResults, who
 from clinometer.results import Measure
 from clinometer.results.verdicts import FAILED
 

@@ -8,22 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.instruments.catalogue import instrument_of
-from clinometer.report.answers import conditions
-from clinometer.report.answers.analysis import analysis_section
-from clinometer.report.answers.changes import change_section
-from clinometer.report.answers.content import content_section
-from clinometer.report.answers.people import people_section
-from clinometer.report.answers.published import published_section
-from clinometer.report.answers.reliability import reliability_section
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.answers.words import word_section
-from clinometer.report.drawing.charts import Axis
-from clinometer.report.drawing.figures import per_mode
-from clinometer.report.drawing.intervals import forest
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import (
+from clinometer.contracts.catalogue import instrument_of
+from clinometer.pieces.drawing.charts import Axis
+from clinometer.pieces.drawing.figures import per_mode
+from clinometer.pieces.drawing.intervals import forest
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import (
     WORST,
     capital,
     category_title,
@@ -34,8 +25,9 @@ from clinometer.report.prose import (
     percent,
     splits_text,
 )
-from clinometer.report.sections import Section
-from clinometer.report.tables import (
+from clinometer.pieces.published import published_section
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import (
     FROM,
     LEAN,
     ReportTable,
@@ -44,6 +36,14 @@ from clinometer.report.tables import (
     mean_columns,
     render_table,
 )
+from clinometer.pieces.views import InstrumentResults
+from clinometer.report.answers import conditions
+from clinometer.report.answers.analysis import analysis_section
+from clinometer.report.answers.changes import change_section
+from clinometer.report.answers.content import content_section
+from clinometer.report.answers.people import people_section
+from clinometer.report.answers.reliability import reliability_section
+from clinometer.report.answers.words import word_section
 from clinometer.results import CONDITIONS
 from clinometer.results.ranges import RANGES
 from clinometer.statistics.splits import FEWEST_SPLITS
@@ -87,7 +87,7 @@ def instrument_sections(results: InstrumentResults) -> tuple[Section, ...]:
         reliability_section(results),
         word_section(results),
         *by_place["last"],
-        published_section(results, instrument) if instrument else None,
+        published_section(results, instrument.published) if instrument else None,
         _estimate_section(results),
     )
     return tuple(section for section in ordered if section)

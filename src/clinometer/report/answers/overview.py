@@ -7,12 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.answers.validity import Run, Validity, is_run
-from clinometer.report.drawing.charts import Axis, Row, labels_width
-from clinometer.report.drawing.figures import Figure, mark_row
-from clinometer.report.drawing.intervals import forest
-from clinometer.report.prose import (
+from clinometer.pieces.drawing.charts import Axis, Row, labels_width
+from clinometer.pieces.drawing.figures import Figure, mark_row
+from clinometer.pieces.drawing.intervals import forest
+from clinometer.pieces.prose import (
     OPEN_WORDS,
     capital,
     category_title,
@@ -20,7 +18,9 @@ from clinometer.report.prose import (
     headline_kind,
     short_names,
 )
-from clinometer.report.tables import ReportTable, TableCell
+from clinometer.pieces.tables import ReportTable, TableCell
+from clinometer.pieces.validity import Run, Validity, is_run
+from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["in_lines", "overview", "overview_figure"]
 

@@ -7,6 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
+from clinometer.pieces.frames import rank
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.plan import PlanFacts, SourceFacts
+from clinometer.pieces.prose import SIGNS, first_few, verdict, verdict_class, verdict_kind
+from clinometer.pieces.sections import Finding, Passage, ReportPart, Source, Term, made_with
+from clinometer.pieces.views import AnswerResults, InstrumentResults, trials_text
 from clinometer.report.answers.changes import changes
 from clinometer.report.answers.earlier import read_earlier
 from clinometer.report.answers.examples import Example, example_section, examples
@@ -14,15 +20,9 @@ from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.findings import answer_findings, brief_findings, verdict_table
 from clinometer.report.answers.instrument import instrument_sections
 from clinometer.report.answers.reading import read_results
-from clinometer.report.answers.results import AnswerResults, InstrumentResults, trials_text
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.sizes import size_section
 from clinometer.report.answers.summary import sum_up
-from clinometer.report.frames import rank
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.plan import PlanFacts, SourceFacts
-from clinometer.report.prose import SIGNS, first_few, verdict, verdict_class, verdict_kind
-from clinometer.report.sections import Finding, Passage, ReportPart, Source, Term, made_with
 from clinometer.results import DECISIONS
 from clinometer.results.verdicts import explained
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.frames import place
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, LEAN, TableColumn, mean_columns, render_table
+from clinometer.pieces.frames import place
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, LEAN, TableColumn, mean_columns, render_table
+from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["WORD_FORMS", "people_section"]
 

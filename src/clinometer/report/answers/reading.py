@@ -18,10 +18,10 @@ from pathlib import Path
 import polars as pl
 
 from clinometer.directory.results import read_details, read_estimates, scan_answers
-from clinometer.report.answers.results import AnswerResults, split
-from clinometer.report.frames import add_columns, as_shown, clustered
-from clinometer.report.plan import read_plan
-from clinometer.report.prose import as_argument, interval_title
+from clinometer.pieces.frames import add_columns, as_shown, clustered
+from clinometer.pieces.plan import read_plan
+from clinometer.pieces.prose import as_argument, interval_title
+from clinometer.pieces.views import AnswerResults, split
 from clinometer.results import CONDITIONS, REASONS
 from clinometer.results.estimates import KEYS
 from clinometer.results.progress import unfinished

@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import bracketed, interval, number, p_value, percent
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, NOTE, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import bracketed, interval, number, p_value, percent
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, NOTE, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.views import InstrumentResults
 from clinometer.statistics.reliability import FACETS
 
 __all__ = ["reliability_section"]

@@ -7,9 +7,9 @@ from statistics import median
 
 import polars as pl
 
+from clinometer.pieces.prose import number
+from clinometer.pieces.views import InstrumentResults
 from clinometer.report.answers.findings import MOST_ANSWERS
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.prose import number
 from clinometer.statistics.planning import smallest_effects
 
 __all__ = ["sensitivity"]

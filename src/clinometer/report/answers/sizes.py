@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.scatter import Panel, scatter
-from clinometer.report.paragraphs import Paragraphs
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import endings, percent, short_names, with_numbers
-from clinometer.report.sections import Section
-from clinometer.report.tables import MODE, Render, ReportTable, TableColumn, render_table
+from clinometer.pieces.drawing.charts import Axis, Row
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.scatter import Panel, scatter
+from clinometer.pieces.paragraphs import Paragraphs
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import endings, percent, short_names, with_numbers
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import MODE, Render, ReportTable, TableColumn, render_table
+from clinometer.pieces.views import InstrumentResults
 from clinometer.results import ASSOCIATIONS, DECISIONS
 from clinometer.statistics.summaries import unscored_share
 

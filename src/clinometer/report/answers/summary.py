@@ -15,17 +15,9 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.report.answers.analysis import largest_effect
-from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
-from clinometer.report.answers.earlier import EarlierAudit, read_earlier
-from clinometer.report.answers.overview import in_lines as lines_of
-from clinometer.report.answers.overview import overview, overview_figure
-from clinometer.report.answers.people import WORD_FORMS
-from clinometer.report.answers.reading import read_results
-from clinometer.report.answers.results import AnswerResults, InstrumentResults
-from clinometer.report.markdown import as_line
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import (
+from clinometer.pieces.markdown import as_line
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import (
     LEANS,
     OPEN_WORDS,
     capital,
@@ -41,6 +33,14 @@ from clinometer.report.prose import (
     verdict_counts,
     verdict_kind,
 )
+from clinometer.pieces.views import AnswerResults, InstrumentResults
+from clinometer.report.answers.analysis import largest_effect
+from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
+from clinometer.report.answers.earlier import EarlierAudit, read_earlier
+from clinometer.report.answers.overview import in_lines as lines_of
+from clinometer.report.answers.overview import overview, overview_figure
+from clinometer.report.answers.people import WORD_FORMS
+from clinometer.report.answers.reading import read_results
 from clinometer.results import Measure
 from clinometer.results.logprobs import as_asked, in_words
 from clinometer.results.progress import elsewhere_sentences, ended_text

@@ -8,15 +8,15 @@ from itertools import pairwise
 
 import polars as pl
 
-from clinometer.report.answers.results import InstrumentResults
-from clinometer.report.drawing.charts import Row, vega_lite
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.theme import HEAT, HEAT_STEPS
-from clinometer.report.frames import in_order, place
-from clinometer.report.plan import PlanFacts
-from clinometer.report.prose import interval, number
-from clinometer.report.sections import Section
-from clinometer.report.tables import FROM, ReportTable, TableColumn, render_table
+from clinometer.pieces.drawing.charts import Row, vega_lite
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.theme import HEAT, HEAT_STEPS
+from clinometer.pieces.frames import in_order, place
+from clinometer.pieces.plan import PlanFacts
+from clinometer.pieces.prose import interval, number
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import FROM, ReportTable, TableColumn, render_table
+from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["word_section"]
 

@@ -176,8 +176,8 @@ def _write(streams: Sequence[Stream], out: Path) -> None:
         echo(f"{nodes.height:,} words: {out}\n{edges.height:,} edges: {edges_path}")
         return
     from clinometer.families.networks.report.stream_figures import stream_figures
+    from clinometer.pieces.drawing.figures import write_drawing
     from clinometer.report.document import write_figure_page
-    from clinometer.report.drawing.figures import write_drawing
 
     figures = stream_figures(nodes, edges)
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -12,12 +12,12 @@ import altair as alt
 import polars as pl
 
 from clinometer.families.networks.report.results import Networks
-from clinometer.report.drawing.cells import between, class_colors
-from clinometer.report.drawing.charts import Row, bare, only, tooltips, vega_lite
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.theme import ACTIVATION
-from clinometer.report.prose import number
-from clinometer.report.sections import name_figures
+from clinometer.pieces.drawing.cells import between, class_colors
+from clinometer.pieces.drawing.charts import Row, bare, only, tooltips, vega_lite
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.theme import ACTIVATION
+from clinometer.pieces.prose import number
+from clinometer.pieces.sections import name_figures
 
 __all__ = ["heat_maps"]
 

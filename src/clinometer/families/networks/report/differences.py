@@ -7,13 +7,13 @@ from collections.abc import Collection
 import polars as pl
 
 from clinometer.families.networks.report.results import PUBLISHED, Networks, dot
+from clinometer.pieces.drawing.charts import LABELS
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import around, intervals
+from clinometer.pieces.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from clinometer.pieces.sections import Section, name_figures
+from clinometer.pieces.tables import NOTE, ReportTable, TableColumn, alike, count, render_table
 from clinometer.reference import load_published
-from clinometer.report.drawing.charts import LABELS
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import around, intervals
-from clinometer.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
-from clinometer.report.sections import Section, name_figures
-from clinometer.report.tables import NOTE, ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["difference_section"]
 

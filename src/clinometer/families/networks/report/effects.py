@@ -19,11 +19,10 @@ from clinometer.families.networks.report.results import (
     dot,
     group_rows,
 )
-from clinometer.reference import load_published
-from clinometer.report.drawing.charts import Axis
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import intervals, range_text
-from clinometer.report.prose import (
+from clinometer.pieces.drawing.charts import Axis
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import intervals, range_text
+from clinometer.pieces.prose import (
     bracketed,
     cut,
     interval,
@@ -31,8 +30,9 @@ from clinometer.report.prose import (
     number,
     p_value,
 )
-from clinometer.report.sections import Section, name_figures
-from clinometer.report.tables import Render, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.sections import Section, name_figures
+from clinometer.pieces.tables import Render, ReportTable, TableColumn, alike, count, render_table
+from clinometer.reference import load_published
 from clinometer.texts import visible
 
 __all__ = [

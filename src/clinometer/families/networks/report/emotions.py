@@ -16,12 +16,12 @@ from clinometer.families.networks.report.effects import (
     support_rule,
 )
 from clinometer.families.networks.report.results import NETWORK, Networks, dot
-from clinometer.report.drawing.charts import Axis
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import intervals, range_text
-from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
-from clinometer.report.sections import Section, name_figures
-from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.drawing.charts import Axis
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import intervals, range_text
+from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.pieces.sections import Section, name_figures
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["SUPPORTED", "emotion_section", "emotion_sides"]
 

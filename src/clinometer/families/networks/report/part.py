@@ -24,8 +24,8 @@ from clinometer.families.networks.report.robustness import (
 from clinometer.families.networks.report.structure import stream_section, structure_section
 from clinometer.families.networks.report.valence import SCALE as SLOPE
 from clinometer.families.networks.report.valence import valence_section
-from clinometer.report.facts import spaced
-from clinometer.report.prose import (
+from clinometer.pieces.facts import spaced
+from clinometer.pieces.prose import (
     ALPHA,
     bracketed,
     first_few,
@@ -34,7 +34,7 @@ from clinometer.report.prose import (
     number,
     p_value,
 )
-from clinometer.report.sections import (
+from clinometer.pieces.sections import (
     Passage,
     ReportPart,
     Section,

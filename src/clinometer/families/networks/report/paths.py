@@ -12,12 +12,12 @@ import polars as pl
 
 from clinometer.families.networks.report.effects import grey_bars, placebo_columns, remarks
 from clinometer.families.networks.report.results import NETWORK, Networks, dot, group_rows
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import around, intervals, range_text
-from clinometer.report.frames import add_columns
-from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
-from clinometer.report.sections import Section, name_figures
-from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import around, intervals, range_text
+from clinometer.pieces.frames import add_columns
+from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.pieces.sections import Section, name_figures
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["path_finding", "path_section"]
 

@@ -15,11 +15,11 @@ import polars as pl
 from clinometer.directory.results import read_family
 from clinometer.errors import InputError
 from clinometer.families.networks.family import FAMILY
-from clinometer.report.drawing.charts import Row, measured
-from clinometer.report.facts import Facts, read_facts, spaced
-from clinometer.report.frames import add_columns, place, with_shown_texts
-from clinometer.report.prose import cut, interval, shown_names
-from clinometer.report.tables import TableColumn
+from clinometer.pieces.drawing.charts import Row, measured
+from clinometer.pieces.facts import Facts, read_facts, spaced
+from clinometer.pieces.frames import add_columns, place, with_shown_texts
+from clinometer.pieces.prose import cut, interval, shown_names
+from clinometer.pieces.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible
 

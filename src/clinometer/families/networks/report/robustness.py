@@ -15,12 +15,12 @@ from clinometer.families.networks.report.results import (
     dot,
     group_rows,
 )
-from clinometer.report.drawing.charts import Axis
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import around, intervals
-from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value, percent
-from clinometer.report.sections import Section, name_figures
-from clinometer.report.tables import Render, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.drawing.charts import Axis
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import around, intervals
+from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value, percent
+from clinometer.pieces.sections import Section, name_figures
+from clinometer.pieces.tables import Render, ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["chance_finding", "chance_section", "sensitivity_section"]
 

@@ -22,9 +22,9 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.families.networks.layered_paths import TONES, path_types, paths_from
 from clinometer.families.networks.tables import STREAM_EDGES, STREAM_NODES
-from clinometer.report.drawing.charts import Row, in_layers, tooltips, vega_lite
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.prose import counted, cut, file_names, many, number
+from clinometer.pieces.drawing.charts import Row, in_layers, tooltips, vega_lite
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.prose import counted, cut, file_names, many, number
 from clinometer.results import check
 from clinometer.texts import visible
 

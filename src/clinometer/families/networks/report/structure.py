@@ -11,11 +11,11 @@ from clinometer.errors import InputError
 from clinometer.families.networks.layered_paths import TONES
 from clinometer.families.networks.report.results import NETWORK, PUBLISHED, Networks
 from clinometer.families.networks.report.stream_figures import stream_figures
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.prose import ALPHA, many, number, p_value, percent
+from clinometer.pieces.sections import Section, first_drawn, name_figures
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 from clinometer.reference import load_published
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.prose import ALPHA, many, number, p_value, percent
-from clinometer.report.sections import Section, first_drawn, name_figures
-from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 from clinometer.texts import visible
 
 __all__ = ["stream_section", "structure_section"]

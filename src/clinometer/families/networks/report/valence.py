@@ -12,12 +12,12 @@ import polars as pl
 
 from clinometer.families.networks.report.effects import grey_bars, placebo_columns, remarks
 from clinometer.families.networks.report.results import NETWORK, Networks, dot, group_rows
-from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import around, bars, intervals, range_text
-from clinometer.report.prose import interval, interval_title, number, p_value
-from clinometer.report.sections import Section
-from clinometer.report.tables import ReportTable, TableColumn, alike, render_table
+from clinometer.pieces.drawing.charts import Axis, Row
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import around, bars, intervals, range_text
+from clinometer.pieces.prose import interval, interval_title, number, p_value
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 
 __all__ = ["SCALE", "valence_section"]
 

@@ -26,13 +26,13 @@ from clinometer.families.states.report.results import (
     reading_columns,
     split,
 )
-from clinometer.report.drawing.cells import Grid, cells, map_cell
-from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import around
-from clinometer.report.prose import ALPHA, bracketed, interval_title, number, p_value
-from clinometer.report.sections import Section, first_drawn, name_figures
-from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.drawing.cells import Grid, cells, map_cell
+from clinometer.pieces.drawing.charts import Axis, Row
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import around
+from clinometer.pieces.prose import ALPHA, bracketed, interval_title, number, p_value
+from clinometer.pieces.sections import Section, first_drawn, name_figures
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["association_finding", "association_section"]
 

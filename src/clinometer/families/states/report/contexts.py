@@ -12,12 +12,12 @@ import altair as alt
 import polars as pl
 
 from clinometer.families.states.report.results import States, in_words
-from clinometer.report.drawing import charts
-from clinometer.report.drawing.charts import Row
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.prose import number
-from clinometer.report.sections import Section
-from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.drawing import charts
+from clinometer.pieces.drawing.charts import Row
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.prose import number
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["context_section"]
 

@@ -12,12 +12,12 @@ import altair as alt
 import polars as pl
 
 from clinometer.families.states.report.results import by_layer, layers
-from clinometer.report.drawing import charts
-from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.prose import ALPHA, interval
-from clinometer.report.sections import first_drawn
-from clinometer.report.tables import Render
+from clinometer.pieces.drawing import charts
+from clinometer.pieces.drawing.charts import Axis, Row
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.prose import ALPHA, interval
+from clinometer.pieces.sections import first_drawn
+from clinometer.pieces.tables import Render
 
 __all__ = ["layer_figure"]
 

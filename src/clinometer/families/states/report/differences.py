@@ -17,7 +17,7 @@ from clinometer.families.states.report.results import (
     pair_label,
     placebo_ends,
 )
-from clinometer.report.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, bracketed, interval, interval_title, number, p_value
 
 __all__ = ["profile_finding"]
 

@@ -25,13 +25,13 @@ from clinometer.families.states.report.results import (
     reading_columns,
     split,
 )
+from clinometer.pieces.drawing.charts import Axis
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import around
+from clinometer.pieces.prose import interval, interval_title, number
+from clinometer.pieces.sections import Section, name_figures
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 from clinometer.reference import load_published
-from clinometer.report.drawing.charts import Axis
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import around
-from clinometer.report.prose import interval, interval_title, number
-from clinometer.report.sections import Section, name_figures
-from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["direction_finding", "direction_section", "layer_section"]
 

@@ -21,9 +21,9 @@ from clinometer.families.states.report.profiles import SCALE, profile_section
 from clinometer.families.states.report.relations import relation_finding, relation_section
 from clinometer.families.states.report.results import ONE_LAYER, States, read_states
 from clinometer.families.states.report.tally import tally_section
-from clinometer.report.facts import Facts, spaced
-from clinometer.report.prose import counted, first_few
-from clinometer.report.sections import (
+from clinometer.pieces.facts import Facts, spaced
+from clinometer.pieces.prose import counted, first_few
+from clinometer.pieces.sections import (
     Passage,
     ReportPart,
     Source,

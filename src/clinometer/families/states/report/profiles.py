@@ -20,12 +20,12 @@ from clinometer.families.states.report.results import (
     reading_columns,
     split,
 )
-from clinometer.report.drawing.charts import Row
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.drawing.intervals import STAR, around, profile_rows, shortened
-from clinometer.report.prose import ALPHA, interval, interval_title, number, p_value
-from clinometer.report.sections import Section, name_figures
-from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.drawing.charts import Row
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.drawing.intervals import STAR, around, profile_rows, shortened
+from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.pieces.sections import Section, name_figures
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["SCALE", "profile_section"]
 

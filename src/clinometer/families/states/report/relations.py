@@ -21,13 +21,13 @@ from clinometer.families.states.report.results import (
     layers,
     split,
 )
-from clinometer.report.drawing.cells import Grid, cells, map_cell
-from clinometer.report.drawing.charts import Axis, Row
-from clinometer.report.drawing.figures import Figure
-from clinometer.report.facts import spaced
-from clinometer.report.prose import bracketed, interval_title, number, p_value
-from clinometer.report.sections import Section, name_figures
-from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.drawing.cells import Grid, cells, map_cell
+from clinometer.pieces.drawing.charts import Axis, Row
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.facts import spaced
+from clinometer.pieces.prose import bracketed, interval_title, number, p_value
+from clinometer.pieces.sections import Section, name_figures
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["relation_finding", "relation_section"]
 

@@ -14,10 +14,10 @@ import polars as pl
 
 from clinometer.directory.results import read_family
 from clinometer.families.states.family import FAMILY
-from clinometer.report.facts import Facts, read_facts
-from clinometer.report.frames import add_columns, place, with_shown_texts
-from clinometer.report.prose import cut, interval, interval_title, p_value, shown_names
-from clinometer.report.tables import TableColumn
+from clinometer.pieces.facts import Facts, read_facts
+from clinometer.pieces.frames import add_columns, place, with_shown_texts
+from clinometer.pieces.prose import cut, interval, interval_title, p_value, shown_names
+from clinometer.pieces.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible
 

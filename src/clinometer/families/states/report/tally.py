@@ -16,10 +16,10 @@ from clinometer.families.states.report.results import (
     first_reading,
     pair_label,
 )
+from clinometer.pieces.prose import ALPHA
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 from clinometer.reference import load_published
-from clinometer.report.prose import ALPHA
-from clinometer.report.sections import Section
-from clinometer.report.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["tally_section"]
 

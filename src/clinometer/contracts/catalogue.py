@@ -1,0 +1,154 @@
+"""Every instrument by name.
+
+Collects the `INSTRUMENT` of each module and folder of the room `instruments`, then those that
+installed packages name in the group of entry points ``clinometer.instruments``; `register` adds
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
+
+from clinometer.contracts.instrument import Instrument
+from clinometer.errors import InputError, StudyError, one_line, unknown
+from clinometer.results import Measure
+from clinometer.stimuli import Study
+
+__all__ = [
+    "INSTRUMENTS",
+    "MEASURES",
+    "add_plug_ins",
+    "check_parts",
+    "instrument",
+    "instrument_of",
+    "measure_of",
+    "offers",
+    "register",
+    "select",
+]
+
+INSTRUMENTS: dict[str, Instrument] = {}
+
+#: Measure of each `instrument` in a table of scores.
+MEASURES: dict[str, Measure] = {}
+
+
+def register(instrument: Instrument) -> None:
+    """Add an instrument to those that are listed, asked, scored and reported.
+
+    Raises
+    ------
+    InputError
+        If an instrument or a measure of that name exists, or size quick has it without a control.
+    """
+    if not instrument.is_controlled:
+        raise InputError(
+            f"instrument {instrument.name!r}: size quick asks it without a positive control, so "
+            "that no result would show that it works; name a `control` and its trials in the size"
+        )
+    name = instrument.name
+    measures = {measure.name: measure for measure in instrument.measures}
+    # The instrument's own name first, as the one that its author would change first.
+    clashes = {name} & INSTRUMENTS.keys() or measures.keys() & MEASURES.keys()
+    if clashes:
+        raise InputError(f"instrument {name!r}: {min(clashes)!r} already exists; rename it")
+    INSTRUMENTS[name] = instrument
+    MEASURES.update(measures)
+
+
+def instrument(name: str) -> Instrument:
+    """Return an instrument by name; raises InputError with similar names if there is none."""
+    if name not in INSTRUMENTS:
+        raise InputError(unknown("instrument", name, INSTRUMENTS))
+    return INSTRUMENTS[name]
+
+
+def measure_of(name: object) -> Measure:
+    """Return the measure of an `instrument` in a table of scores.
+
+    Raises InputError with similar names if there is none.
+    """
+    if name not in MEASURES:
+        raise InputError(f"scores: {unknown('instrument', str(name), MEASURES)}")
+    return MEASURES[str(name)]
+
+
+def instrument_of(measure: str) -> Instrument | None:
+    """Return the instrument of a measure; None if it is not registered."""
+    for instrument in INSTRUMENTS.values():
+        if any(candidate.name == measure for candidate in instrument.measures):
+            return instrument
+    return None
+
+
+def offers(study: Study) -> list[str]:
+    """Return the instruments for which a study has default variations."""
+    names: list[str] = []
+    for name, instrument in INSTRUMENTS.items():
+        if any(instrument.variations(study).values()):
+            names.append(name)
+    return names
+
+
+def select(
+    study: Study,
+    name: str,
+    stereotypes: str | Sequence[str] | None = None,
+    variations: str | Sequence[str] | None = None,
+) -> tuple[list[str], list[str]]:
+    """Check the name of an instrument, and names against a study; see `Instrument.select`.
+
+    Raises InputError if there is no such instrument; StudyError also as `check_parts`.
+    """
+    check_parts(study)
+    return instrument(name).select(study, stereotypes, variations)
+
+
+def check_parts(study: Study) -> None:
+    """Check the parts of a study that belong to registered instruments.
+
+    Raises StudyError if there is no such instrument, or it cannot use the part.
+    """
+    for part, raw in study.instruments.raw().items():
+        if part not in INSTRUMENTS:
+            source = getattr(raw, "source", f"study {study.name}")
+            message = unknown("instrument", part, INSTRUMENTS)
+            raise StudyError(f"{source}: instruments.{part}: {message}")
+        # Reading the wordings is what checks them; a part is read when it is first needed.
+        INSTRUMENTS[part].wordings(study)
+
+
+_room = import_module("clinometer.instruments")
+_names = [module.name for module in iter_modules(_room.__path__)]
+_modules = [import_module(f"{_room.__name__}.{name}") for name in _names]
+_shipped: list[Instrument] = [m.INSTRUMENT for m in _modules if hasattr(m, "INSTRUMENT")]
+
+# In the order of lists and reports, whatever the files are called.
+for _instrument in sorted(_shipped, key=lambda shipped: shipped.place):
+    register(_instrument)
+
+
+def add_plug_ins() -> None:
+    """Register the instruments of installed packages (entry points ``clinometer.instruments``).
+
+    Raises InputError, with the name of the entry point and of its package, if one cannot be
+    imported, is no `Instrument`, or has a name that exists.
+    """
+    for point in entry_points(group="clinometer.instruments"):
+        package = point.dist.name if point.dist else "an unknown package"
+        try:
+            loaded = point.load()
+            if not isinstance(loaded, Instrument):
+                raise InputError(f"{point.value} is no Instrument")
+            register(loaded)
+        except Exception as error:  # a package of others raises what it likes
+            raise InputError(
+                f"instrument {point.name!r} of {package}: {one_line(error)}; uninstall {package}, "
+                "or mend it"
+            ) from error
+
+
+add_plug_ins()

@@ -1,0 +1,80 @@
+"""Printed values as columns of a table, and the printed tables of further wordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from clinometer.pieces.frames import add_columns
+from clinometer.pieces.prose import number
+from clinometer.pieces.tables import Render, ReportTable, TableColumn, render_table
+from clinometer.pieces.views import InstrumentResults
+
+__all__ = ["MARKS", "printed_values", "wording_tables"]
+
+MARKS = "† doubtful in the source, see the notes; – not printed."
+
+
+def wording_tables(
+    results: InstrumentResults, published: pl.DataFrame, main_table: str
+) -> tuple[tuple[str, ReportTable], ...]:
+    """Set the printed tables of the wordings that were asked beside this run.
+
+    `published`: all printed tables of the instrument.
+    `main_table`: the one that stands elsewhere, and is left out.
+    Nothing where tables are not by wording.
+    """
+    if "variation" not in published.columns:
+        return ()
+    cells = results.levels["cell"]
+    label = pl.col("stereotype").replace(results.plan.labels)
+    text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
+    tables = []
+    for (table, name), printed in published.group_by("table", "variation", maintain_order=True):
+        ours = cells.filter(variation=name).with_columns(label=label)
+        if table == main_table or ours.is_empty():
+            continue
+        # The source names stereotypes by their labels.
+        theirs = printed.filter(level="cell").rename({"stereotype": "label"})
+        theirs = theirs.filter(pl.col("label").is_in(list(ours["label"])))
+        means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
+        runs = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
+        caption = (
+            f"Published means (SI Table {table}) beside this run in the wording “{name}” "
+            f"({'; '.join(runs.to_series().drop_nulls())}). † doubtful in the source (clinometer "
+            "published prints why); – not printed."
+        )
+        columns = [
+            TableColumn("Stereotype", lambda r: r["label"], "head"),
+            TableColumn("This run", lambda r: r["run"]),
+            *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
+        ]
+        rows = add_columns(theirs.unique("label", maintain_order=True), means)
+        tables.append((f"SI Table {table}: {name}", render_table(rows, caption, columns)))
+    return tuple(tables)
+
+
+def printed_values(
+    frame: pl.DataFrame, keys: list[str], across: str, names: Iterable[str], digits: int
+) -> list[TableColumn]:
+    """Make a column of values per name; a dagger marks a value with a note, "–" stands for none.
+
+    `keys`: what tells rows apart; `across`: the column whose values are the `names`.
+    """
+    values: dict[tuple[Any, ...], Mapping[str, Any]] = {}
+    for row in frame.iter_rows(named=True):
+        values[(*(row[key] for key in keys), row[across])] = row
+
+    def value_of(name: str) -> Render:
+        """Write the values of one column."""
+
+        def write(row: Mapping[str, Any]) -> str:
+            """Write the value of a row."""
+            value = values.get((*(row[key] for key in keys), name))
+            return number(value["mean"], digits) + "†" * bool(value["note"]) if value else "–"
+
+        return write
+
+    return [TableColumn(name, value_of(name)) for name in dict.fromkeys(names)]

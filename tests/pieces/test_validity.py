@@ -1,0 +1,91 @@
+"""The line that says whether an instrument is valid on a model."""
+
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from clinometer.pieces.validity import judge_runs
+from clinometer.report.answers.findings import validity
+from clinometer.results import ESTIMATES
+
+
+def asked(*controls, modes=("free",), halves=(0.9,), constructs=()):
+    """An instrument with controls (mode, kind, verdict), and its reliability per mode.
+
+    `constructs`: of the controls.
+    """
+    runs = pl.DataFrame({"model": "m", "control_mode": list(modes)})
+    schema = {**ESTIMATES, "control_mode": pl.String}
+    row = {"model": "m", "stereotype": "s", "estimate": 0.5}
+    checks = [{**row, "control_mode": m, "control": k, "verdict": v} for m, k, v in controls]
+    for check, construct in zip(checks, constructs, strict=False):
+        check["construct"] = construct
+    halves = [{**row, "control_mode": modes[0], "estimate": r, "measure": "split_half"}
+              for r in halves]  # fmt: skip
+    tables = [pl.DataFrame(rows, schema=schema) for rows in (checks, halves)]
+    return SimpleNamespace(validities=judge_runs(runs, *tables))
+
+
+SHOWN, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "says"),
+    [
+        ({"danger": "passed", "gender": "passed"}, "partly tested (positive control passed"),
+        ({"danger": "failed", "gender": "failed"}, "not valid (positive control failed"),
+        ({"danger": "failed", "gender": "passed", "competence": "passed"},
+         "valid in part (positive control failed (danger), "
+         "positive control passed (gender, competence)"),
+        ({"danger": "not known: too few trials", "gender": "passed"},
+         "not known (positive control not known: too few trials (danger), "
+         "positive control passed (gender)"),
+    ],
+)  # fmt: skip
+def test_controls_of_several_constructs(verdicts, says):
+    controls = [("free", "positive", verdict) for verdict in verdicts.values()]
+    line = validity(asked(*controls, constructs=[*verdicts]))
+    assert line.text.startswith(f"m, mode free: {says}, no placebo")
+
+
+@pytest.mark.parametrize(
+    ("controls", "says"),
+    [
+        ([SHOWN, NOTHING], "valid (positive control passed, placebo passed"),
+        ([("free", "positive", "failed"), NOTHING],
+         "not valid (positive control failed, placebo passed"),
+        ([SHOWN, ("free", "negative", "failed")],
+         "not valid (positive control passed, placebo failed"),
+        ([SHOWN, NOTHING, ("free", "negative", "failed")],
+         "not valid (positive control passed, placebo failed"),
+        ([SHOWN, ("free", "negative", "not known: compliance")],
+         "partly tested (positive control passed, placebo not known: compliance"),
+        ([("free", "positive", "not known: too few trials"), NOTHING],
+         "partly tested (positive control not known: too few trials, placebo passed"),
+        ([SHOWN], "partly tested (positive control passed, no placebo"),
+        ([("forced", "positive", "passed")], "not tested (no positive control, no placebo"),
+    ],
+)  # fmt: skip
+def test_controls_decide(controls, says):
+    line = validity(asked(*controls))
+    assert (line.subject, line.text) == (
+        "Validity", f"m, mode free: {says}, split-half reliability 0.90)."
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("halves", "says"),
+    [((), "reliability not known"), ((0.5, 0.8), "split-half reliability 0.50 to 0.80")],
+)
+def test_reliability_stands_beside_the_controls(halves, says):
+    assert says in validity(asked(SHOWN, NOTHING, halves=halves)).text
+
+
+def test_of_many_modes_the_verdicts_are_counted():
+    line = validity(asked(SHOWN, NOTHING, modes=["free", "forced", "a", "b", "c"]))
+    assert line.text == "Models and modes: valid in 1 of 5, not tested in 4 of 5."
+
+
+def test_nothing_is_said_of_nothing():
+    assert validity(asked(modes=(), halves=())) is None
