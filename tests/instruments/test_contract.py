@@ -615,16 +615,16 @@ def count_cold(scores: pl.LazyFrame) -> Tables:
     return Tables(pl.DataFrame(schema=ESTIMATES), {"toy_counts": counted})
 
 
-def show_counts(results: InstrumentResults) -> list[Section]:
+def show_counts(results: InstrumentResults) -> Section:
     rows = [f"{row['version']}: {row['n_cold']}" for row in
             results.tables.details["toy_counts"].iter_rows(named=True)]  # fmt: skip
-    return [Section("toy", "Toys called cold", text=tuple(rows))]
+    return Section("toy", "Toys called cold", text=tuple(rows))
 
 
 def test_an_instrument_brings_its_table_and_its_section(
     toy: Instrument, call: Callable[..., str], serve: Callable[..., Any]
 ) -> None:
-    INSTRUMENTS["toy"] = replace(toy, details=DETAILS, analyse=count_cold, sections=show_counts)
+    INSTRUMENTS["toy"] = replace(toy, details=DETAILS, analyse=count_cold, sections=[show_counts])
     server = serve()
     server.reply = lambda body: server.chat(
         body, "Cold." if "cat" in body["messages"][-1]["content"] else "Warm."

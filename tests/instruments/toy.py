@@ -20,7 +20,7 @@ from typing import Any
 
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, pairs
-from clinometer.contracts.instrument import Instrument, Key, Scored, Size, Version, Wording
+from clinometer.contracts.instrument import Example, Instrument, Key, Scored, Size, Version, Wording
 from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
 from clinometer.modes.structured import read_choices, why_not
 from clinometer.results import Measure
@@ -118,6 +118,12 @@ INSTRUMENT = Instrument(
     wordings=_wordings,
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
+    examples=(
+        Example("Warm.", 1.0, "default"),
+        Example("Cold.", -1.0, "default"),
+        Example("Warm.", -1.0, "marginalized"),
+        Example("Cold.", 1.0, "marginalized"),
+    ),
     trial="one group, to be called warm or cold",
     versions={group: Version(f"toy: the {group} group", group) for group in GROUPS},
     control="control_toys",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 
 import polars as pl
 
 from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.contracts.failures import name_failure, place_of
 from clinometer.contracts.instrument import Instrument
-from clinometer.errors import StudyError
-from clinometer.results import NO_ESTIMATES
-from clinometer.results.schemas import NO_MATCHES, Tables
+from clinometer.errors import InputError, StudyError
+from clinometer.results import ESTIMATES, NO_ESTIMATES, check
+from clinometer.results.schemas import FAILURES, MATCHES, NO_MATCHES, Tables
 from clinometer.statistics.reliability import USED, estimate_reliability
 from clinometer.stimuli import Study, load_study
 
@@ -23,7 +24,8 @@ def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyTyp
     """Make the estimates and tables that instruments have of their own, one model at a time.
 
     `scores`: columns of `results.SCORES`. `studies`, by name: those that scores are of; others are
-    looked for by their names. Tables of instruments that were not asked are left out.
+    looked for by their names. Tables of instruments that were not asked are left out. An analysis
+    that fails is a row of table ``failures``, and costs no other.
     """
     estimates = [NO_ESTIMATES]
     tables: dict[str, list[pl.DataFrame]] = {"matches": [NO_MATCHES]}
@@ -56,11 +58,43 @@ def _analyses(
     for model in models:
         of_model = scores.filter(_is_of(model))
         if instrument.analyse is not None:
-            yield instrument.analyse(of_model)
+            yield _attempt(instrument, instrument.analyse, model, of_model)
         if instrument.analyse_study is not None:
             for study in _studies(of_model, studies):
                 of_study = of_model.filter(pl.col("study") == study.name)
-                yield instrument.analyse_study(of_study, study)
+                yield _attempt(instrument, instrument.analyse_study, model, of_study, study)
+
+
+def _attempt(
+    instrument: Instrument,
+    analyse_scores: Callable[..., Tables],
+    model: str | None,
+    *given: pl.LazyFrame | Study,
+) -> Tables:
+    """Return what an analysis makes of scores, or why there is nothing: `FAILURES`."""
+    try:
+        return declared_tables(instrument, analyse_scores(*given))
+    except Exception as error:  # a package of others raises what it likes
+        failure = {
+            "model": model,
+            "instrument": instrument.name,
+            "failed_function": place_of(analyse_scores),
+            "failure": name_failure(analyse_scores, error),
+        }
+        return Tables(NO_ESTIMATES, {"failures": pl.DataFrame([failure], schema=FAILURES)})
+
+
+def declared_tables(instrument: Instrument, made: Tables) -> Tables:
+    """Return the tables of an analysis with the columns of their schemas.
+
+    Raises InputError if one has others, or is none of the instrument's.
+    """
+    schemas = {name: table.schema for name, table in instrument.details.items()}
+    schemas["matches"] = MATCHES
+    if strangers := sorted(made.details.keys() - schemas.keys()):
+        raise InputError(f"table {strangers[0]!r} is not among its `details`")
+    details = {name: check(table, schemas[name], name) for name, table in made.details.items()}
+    return Tables(check(made.estimates, ESTIMATES, "estimates"), details)
 
 
 def _studies(scores: pl.LazyFrame, studies: Mapping[str, Study]) -> Iterator[Study]:

@@ -13,16 +13,17 @@ side with a stereotype score its end of the scale: test that with answers of you
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from math import isclose
 from typing import Any
 
 import polars as pl
 
 from clinometer.contracts.design import Design
-from clinometer.contracts.instrument import Instrument
+from clinometer.contracts.instrument import Instrument, Key
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES
 from clinometer.results import REASONS, TRIALS
-from clinometer.stimuli import Study
+from clinometer.stimuli import Study, fill
 
 __all__ = ["CHECKS", "ContractCheck", "cases"]
 
@@ -167,6 +168,27 @@ def reads_any_answer(instrument: Instrument, study: Study, mode: str) -> None:
             _require(score is None or low <= score <= high, f"{label}: {score} is off its scale")
 
 
+def scores_its_examples(instrument: Instrument, study: Study, mode: str) -> None:
+    """Require examples of every version and order in one mode at least, and their scores."""
+    _require(bool(instrument.examples), "no `examples` say what an answer scores")
+    of_mode = [example for example in instrument.examples if example.mode == mode]
+    if not of_mode:
+        return
+    for trial in _draw(instrument, study, mode).iter_rows(named=True):
+        turn = trial["version"], trial["order"]
+        suiting = [
+            example
+            for example in of_mode
+            if example.version in (None, turn[0]) and example.order in (None, turn[1])
+        ]
+        _require(bool(suiting), f"no example of version {turn[0]} and order {turn[1]}")
+        for example in suiting:
+            answer = _filled(example.answer, trial, _key(instrument, study, trial))
+            name, score, reason = next(_score(instrument, study, trial, answer, "stop"))
+            fits = score is not None and isclose(score, example.score, abs_tol=1e-9)
+            _require(fits, f"{name}: {answer[:200]!r} scores {score or reason}: {example.score}")
+
+
 #: Every check, in the order in which their failures are best read.
 CHECKS: tuple[ContractCheck, ...] = (
     says_what_it_asks,
@@ -193,12 +215,24 @@ def _draw(
     return instrument.trials(study, Design(mode, iterations, **design))
 
 
+def _key(instrument: Instrument, study: Study, trial: Mapping[str, Any]) -> Key:
+    return instrument.key(study, trial["stereotype"], trial["variation"], trial["dimension"])
+
+
+def _filled(answer: str, trial: Mapping[str, Any], key: Key) -> str:
+    """Put the words of a trial into an answer."""
+    words = {name: str(value) for name, value in trial.items() if value is not None}
+    for attribute_set in ("tied", "counter"):
+        shown = [w for w in trial["attributes"] or () if key.sets.get(w) == attribute_set]
+        words[f"{attribute_set}_words"] = ", ".join(shown)
+    return fill(answer, words)
+
+
 def _score(
     instrument: Instrument, study: Study, trial: dict[str, Any], response: str, stop_reason: str
 ) -> Iterator[tuple[str, float | None, str | None]]:
     """Yield the score, or the reason why there is none, of each measure."""
-    cell = (trial["stereotype"], trial["variation"], trial["dimension"])
-    key = instrument.key(study, *cell)
+    key = _key(instrument, study, trial)
     scores = instrument.score(response, {**trial, "stop_reason": stop_reason}, key)
     for name, scored in scores.items():
         yield name, scored.score, scored.reason

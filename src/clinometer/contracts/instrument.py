@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from clinometer.pieces.views import InstrumentResults
 
 __all__ = [
+    "DrawSection",
+    "Example",
     "Instrument",
     "Key",
     "Reader",
@@ -113,6 +115,24 @@ class Key:
 
 #: Response, trial, key → a score, or one for each measure. Never raises on what a model wrote.
 Reader = Callable[[str, Mapping[str, Any], Key], Scored | Sequence[Scored]]
+
+
+class Example(NamedTuple):
+    """An answer that the author of an instrument scored by hand."""
+
+    answer: str
+    """With the words of the trial in braces, as `fill` has them: the columns of the trial, and
+    ``tied_words`` and ``counter_words``, those of its attributes that are of either set."""
+    score: float
+    """Of the first measure."""
+    version: str | None = None
+    """Of the trial; None: of any."""
+    order: str | None = None
+    mode: str = "free"
+
+
+#: What the report knows of the answers → a section of the page; None without data.
+DrawSection = Callable[["InstrumentResults"], "Section | None"]
 
 
 @dataclass(frozen=True)
@@ -244,6 +264,9 @@ class Instrument:
     shared: Callable[[Sequence[Mapping[str, Any]], Study], Mapping[str, Any]] = lambda *_: {}
     """With `beside`: trials of one model that were asked alike, study → columns that a reader
     needs, the same for all of these trials."""
+    examples: Sequence[Example] = ()
+    """Answers that its author scored by hand, in one mode at least: of every version and order that
+    a study asks there. A reader with a wrong sign reads itself back as right; these do not."""
     scorings: tuple[str, ...] = ("exact",)
     simulate: Callable[[RecognisedPrompt, PlantedLean], SimulatedAnswer] | None = None
     """Prompt, lean → what a model with this lean answers; None: simulated models cannot."""
@@ -270,9 +293,9 @@ class Instrument:
     """Measures of other instruments whose scores `analyse` takes too."""
     analysed: Mapping[str, Measure] = field(default_factory=dict)
     """The measures that the report sets out as its published analysis, by name."""
-    sections: Callable[[InstrumentResults], Iterable[Section | None]] = lambda results: ()
-    """What the report knows of its answers → its own sections of the page, None for one without
-    data. It imports what it draws with when it is called."""
+    sections: Sequence[str | DrawSection] = ()
+    """What draws its own sections of the page, in their order: functions, or ``module:function`` of
+    those that are imported when a page is made."""
     published: Mapping[str, Published] = field(default_factory=dict)
     """Study → where published means of it stand, which the page sets beside the run's."""
     published_range: tuple[str, tuple[str, ...]] | None = None

@@ -53,6 +53,7 @@ _CORE = {
     "items": Table(_A, schemas.ITEMS, "a row per stereotype and attribute word: its contribution"),
     "compliance": Table(_A, schemas.COMPLIANCE, "a row per wording, group pair, order, version"),
     "orders": Table(_A, schemas.ORDERS, "a row per level: effect of the order of the groups"),
+    "failures": Table(_A, schemas.FAILURES, "a row per analysis that failed: what is missing, why"),
     "matches": Table(_A, schemas.MATCHES, "a row per level and comparison: matched trials"),
     "compared": Table(_C, schemas.MATCHES, "a row per level and difference: matched trials"),
     "answer_pairs": Table(_C, schemas.ANSWER_PAIRS, "a row per trial: answers behind a change"),

@@ -100,6 +100,8 @@ COLUMNS: dict[str, Column] = {
         profile="the first answer, if there was a second prompt",
         stop_reason="why generation ended: stop, max_tokens, content_filter or error",
         error="the provider's error, if there is no answer",
+        failed_function="the function of an instrument that failed, as module:function",
+        failure="what it raised",
         reason="why there is no score: refused, neither, both, unparsed, truncated, low_coverage, "
         "error (no answer came, or the table has none), unpaired (the trial beside it has no "
         "answer), other_words (the words asked are none of the study's), unreasoned (no tokens of "

@@ -16,6 +16,7 @@ import polars as pl
 from clinometer.results.columns import CONDITIONS, Column, Schema, columns
 
 __all__ = [
+    "FAILURES",
     "ASKED_ABOUT",
     "ABSENT",
     "ANSWER_PAIRS",
@@ -117,6 +118,8 @@ PROGRESS: Schema = columns(
     *("model", "n_trials", "n_answered", "n_error", "n_served", "served_as"),
     *("n_elsewhere", "elsewhere"),
 )
+
+FAILURES: Schema = columns("model", "instrument", "failed_function", "failure")
 
 SCORES: Schema = columns(
     *(*FACTORS, "control", "construct", "unnamed", "word_list", "trial_id", "iteration"),

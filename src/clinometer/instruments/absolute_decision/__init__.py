@@ -32,7 +32,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups
@@ -72,10 +72,6 @@ from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import DECISIONS, VERSIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import AbsoluteDecision, StereotypeWords, Study, fill
-
-if TYPE_CHECKING:
-    from clinometer.pieces.sections import Section
-    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -205,13 +201,6 @@ def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     return replace(answer, parts=(PairedWords(pairs), profile, *answer.parts), numbered=True)
 
 
-def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:
-    from clinometer.instruments.absolute_decision.relativity_section import relativity_section
-    from clinometer.instruments.absolute_decision.section import yes_section  # draws with altair
-
-    return yes_section(results), relativity_section(results)
-
-
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
@@ -241,7 +230,10 @@ INSTRUMENT = Instrument(
     judged_as="yes_no",
     details=yes_shares.DETAILS,
     analyse=yes_shares.analyse,
-    sections=_sections,
+    sections=(
+        "clinometer.instruments.absolute_decision.section:yes_section",
+        "clinometer.instruments.absolute_decision.relativity_section:relativity_section",
+    ),
     analysed_with=yes_shares.RELATIVE,
     control="control_insects",  # of sentences alone, and so are the others
     constructs="control_constructs",

@@ -37,7 +37,7 @@ import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups, in_rounds, pairs
@@ -75,10 +75,6 @@ from clinometer.stimuli import (
     study_hash,
     word_key,
 )
-
-if TYPE_CHECKING:
-    from clinometer.pieces.sections import Section
-    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -291,15 +287,6 @@ def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     return answer_either(question, lean, (wordings.comedy[0], wordings.tragedy[0]), sign)
 
 
-def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:
-    from clinometer.instruments.affective_attribution.section import (  # draws with altair
-        attribution_section,
-        published_shares,
-    )
-
-    return attribution_section(results), published_shares(results)
-
-
 INSTRUMENT = Instrument(
     name=MEASURE.name,
     measures=(MEASURE,),
@@ -323,7 +310,10 @@ INSTRUMENT = Instrument(
     simulate=_simulate,
     details=attributions.DETAILS,
     analyse=attributions.analyse,
-    sections=_sections,
+    sections=(
+        "clinometer.instruments.affective_attribution.section:attribution_section",
+        "clinometer.instruments.affective_attribution.section:published_shares",
+    ),
     control="control_occasions",
     placebo="control_nonsense",
     control_variations=lambda _, variations, __: variations,

@@ -25,7 +25,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clinometer.contracts.assignments import ROLES, assignments, ordered_words
 from clinometer.contracts.cells import Cell
@@ -46,10 +46,6 @@ from clinometer.modes import CHOICES, MODES, TEXT
 from clinometer.modes.structured import read_choices
 from clinometer.reading.plaintext import split_tasks
 from clinometer.stimuli import ChainedTask, StereotypeWords, Study, fill, word_key
-
-if TYPE_CHECKING:
-    from clinometer.pieces.sections import Section
-    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]
 
@@ -146,12 +142,6 @@ def _simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     return SimulatedAnswer(mean_lean, (PairedWords(pairs), *decision.parts), numbered=True)
 
 
-def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:
-    from clinometer.instruments.chained_task.section import chained_section  # draws with altair
-
-    return (chained_section(results),)
-
-
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(ASSOCIATION, DECISION),
@@ -169,7 +159,7 @@ INSTRUMENT = Instrument(
     paired=ASSOCIATION,
     details=regressions.DETAILS,
     analyse=regressions.analyse,
-    sections=_sections,
+    sections=("clinometer.instruments.chained_task.section:chained_section",),
     sizes={"standard": Size(8)},
     place=5,
 )

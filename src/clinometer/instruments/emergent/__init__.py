@@ -38,7 +38,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups, pairs
@@ -60,10 +60,6 @@ from clinometer.instruments.emergent.simulated import recogniser, simulate
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
 from clinometer.results import DECISIONS, Measure
 from clinometer.stimuli import Study, study_hash
-
-if TYPE_CHECKING:
-    from clinometer.pieces.sections import Section
-    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["EXCESS", "INSTRUMENT", "STRATIFICATION"]
 
@@ -225,13 +221,6 @@ def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
     return ("script", "seed", "mode")
 
 
-def _sections(results: InstrumentResults) -> Iterator[Section | None]:
-    """Draw a model beside known agents."""
-    from clinometer.instruments.emergent.section import agents_section
-
-    yield agents_section(results)
-
-
 def _components() -> bytes:
     """Return the components of variance of known agents, which the column `source` names."""
     return (files("clinometer.instruments.emergent") / "components.csv").read_bytes()
@@ -254,7 +243,7 @@ INSTRUMENT = Instrument(
     recognise=recogniser,
     details=DETAILS,
     analyse_study=describe_allocations,
-    sections=_sections,
+    sections=("clinometer.instruments.emergent.section:agents_section",),
     controls_within=True,
     sizes={
         "quick": Size(2, control=6, placebo=4, by_name=True),

@@ -34,7 +34,7 @@ import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups, in_rounds, pairs
@@ -65,10 +65,6 @@ from clinometer.reading.options import read_option
 from clinometer.results import ASSOCIATIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
-
-if TYPE_CHECKING:
-    from clinometer.pieces.sections import Section
-    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -291,13 +287,6 @@ def _complete(trial: Mapping[str, Any], *_: object) -> dict[str, Any]:
     return {}
 
 
-def _sections(results: InstrumentResults) -> Iterator[Section | None]:
-    """Draw what a finding depends on, in which framings it holds, and what to ask next."""
-    from clinometer.instruments.framings.section import framing_sections
-
-    yield from framing_sections(results)
-
-
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(MEASURE,),
@@ -323,7 +312,13 @@ INSTRUMENT = Instrument(
     recognise=recogniser,
     details=DETAILS,
     analyse_study=analyse_framings,
-    sections=_sections,
+    sections=(
+        "clinometer.instruments.framings.section:holding_section",
+        "clinometer.instruments.framings.section:effect_section",
+        "clinometer.instruments.framings.section:variance_section",
+        "clinometer.instruments.framings.section:next_section",
+        "clinometer.instruments.framings.section:framing_section",
+    ),
     controls_within=True,
     sizes={
         "quick": Size(8, by_name=True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,13 @@ from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import FROM, ReportTable, TableColumn, count, render_table
 from clinometer.pieces.views import InstrumentResults
 
-__all__ = ["framing_sections"]
+__all__ = [
+    "effect_section",
+    "framing_section",
+    "holding_section",
+    "next_section",
+    "variance_section",
+]
 
 #: Above this many models and modes there are no sentences.
 MOST_SENTENCES = 4
@@ -61,15 +67,6 @@ _NEXT = (
 )
 
 
-def framing_sections(results: InstrumentResults) -> Iterator[Section | None]:
-    """Yield how far it holds first, then marks of a test, sources, prices, and every framing."""
-    yield _holding_section(results)
-    yield _effect_section(results)
-    yield _variance_section(results)
-    yield _next_section(results)
-    yield _framing_section(results)
-
-
 def _detail(results: InstrumentResults, name: str) -> pl.DataFrame:
     """Return the rows of a table that are no control's, with the mode as readers see it."""
     return results.tables.details[name].filter(pl.col("control").is_null())
@@ -91,7 +88,8 @@ def _on_its_side(row: Mapping[str, Any]) -> str:
     return "not told" if low < 0.5 else f"{percent(low)} to {percent(high)}"
 
 
-def _holding_section(results: InstrumentResults) -> Section | None:
+def holding_section(results: InstrumentResults) -> Section | None:
+    """Say in how many framings the mean holds."""
     every = results.tables.details["framing_holding"]
     rows = every.filter(pl.col("control").is_null())
     if rows.is_empty():
@@ -157,7 +155,8 @@ def _effects(results: InstrumentResults) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _effect_section(results: InstrumentResults) -> Section | None:
+def effect_section(results: InstrumentResults) -> Section | None:
+    """Set out what marks of a test, and other factors, change."""
     rows = _effects(results)
     if rows.is_empty():
         return None
@@ -211,7 +210,8 @@ def _effect_table(rows: pl.DataFrame) -> ReportTable:
     return render_table(rows, caption, columns)
 
 
-def _variance_section(results: InstrumentResults) -> Section | None:
+def variance_section(results: InstrumentResults) -> Section | None:
+    """Say which sources the variance comes from."""
     rows = _detail(results, "framing_variance")
     if rows.is_empty():
         return None
@@ -263,7 +263,8 @@ def _variance_sentence(rows: pl.DataFrame) -> str:
     return f"{about}: most of the variance comes from {', '.join(named)}."
 
 
-def _next_section(results: InstrumentResults) -> Section | None:
+def next_section(results: InstrumentResults) -> Section | None:
+    """Say what to ask next, with its price."""
     rows = _detail(results, "framing_next")
     if rows.is_empty():
         return None
@@ -322,7 +323,8 @@ def _next_sentence(rows: pl.DataFrame) -> str:
     )
 
 
-def _framing_section(results: InstrumentResults) -> Section | None:
+def framing_section(results: InstrumentResults) -> Section | None:
+    """Set out the mean of every framing."""
     rows = _detail(results, "framing_scores")
     if rows.is_empty():
         return None

@@ -37,7 +37,7 @@ import math
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups, in_rounds, pairs
@@ -71,10 +71,6 @@ from clinometer.reading.options import read_option
 from clinometer.results import ASSOCIATIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
-
-if TYPE_CHECKING:
-    from clinometer.pieces.sections import Section
-    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -284,13 +280,6 @@ def _complete(trial: Mapping[str, Any], study: Study, _: StereotypeWords) -> dic
     return {"dimension": dimension}
 
 
-def _sections(results: InstrumentResults) -> Iterator[Section | None]:
-    """Draw what people say beside the model."""
-    from clinometer.instruments.group_traits.section import people_section
-
-    yield people_section(results)
-
-
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(MEASURE,),
@@ -319,7 +308,7 @@ INSTRUMENT = Instrument(
     recognise=recogniser,
     details=DETAILS,
     analyse_study=compare_with_people,
-    sections=_sections,
+    sections=("clinometer.instruments.group_traits.section:people_section",),
     control="control_insects",
     placebo="control_nonsense",
     sizes={

@@ -42,7 +42,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups, in_rounds, pairs
@@ -82,10 +82,6 @@ from clinometer.modes import LOGITS, MODES
 from clinometer.modes.likelihood import ATTRIBUTE, OPTION
 from clinometer.results import DECISIONS, Measure
 from clinometer.stimuli import StereotypeWords, Study, fill, study_hash, unfill
-
-if TYPE_CHECKING:
-    from clinometer.pieces.sections import Section
-    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -299,13 +295,6 @@ def _complete(trial: Mapping[str, Any], study: Study, _: StereotypeWords) -> dic
     return {"dimension": SCORE if is_score else CALLBACK}
 
 
-def _sections(results: InstrumentResults) -> Iterator[Section | None]:
-    """Draw validity, differences in points, rates and impact ratios."""
-    from clinometer.instruments.hiring.section import hiring_sections
-
-    yield from hiring_sections(results)
-
-
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(MEASURE,),
@@ -323,7 +312,13 @@ INSTRUMENT = Instrument(
     recognise=recogniser,
     details=DETAILS,
     analyse_study=count_selections,
-    sections=_sections,
+    sections=(
+        "clinometer.instruments.hiring.section:validity_section",
+        "clinometer.instruments.hiring.section:points_section",
+        "clinometer.instruments.hiring.section:stated_section",
+        "clinometer.instruments.hiring.section:rates_section",
+        "clinometer.instruments.hiring.section:places_section",
+    ),
     controls_within=True,
     sizes={
         "quick": Size(14, by_name=True),

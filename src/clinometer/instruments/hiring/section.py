@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -16,7 +16,13 @@ from clinometer.pieces.tables import FROM, Render, ReportTable, TableColumn, ren
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results.verdicts import PASSED
 
-__all__ = ["hiring_sections"]
+__all__ = [
+    "places_section",
+    "points_section",
+    "rates_section",
+    "stated_section",
+    "validity_section",
+]
 
 #: Above this many models, modes and dimensions there are no sentences.
 MOST_SENTENCES = 4
@@ -74,16 +80,7 @@ _NOT_EVIDENCE = (
 )
 
 
-def hiring_sections(results: InstrumentResults) -> Iterator[Section | None]:
-    """Yield validity first, then differences in points, stated groups, rates, and places."""
-    yield _validity_section(results)
-    yield _points_section(results)
-    yield _stated_section(results)
-    yield _rates_section(results)
-    yield _places_section(results)
-
-
-def _validity_section(results: InstrumentResults) -> Section | None:
+def validity_section(results: InstrumentResults) -> Section | None:
     """Say whether the better résumé is picked; without that, nothing else means anything."""
     controls = results.controls.filter(control="positive", study=results.study)
     if controls.is_empty():
@@ -177,7 +174,8 @@ def _check_table(checks: pl.DataFrame) -> ReportTable:
     return render_table(checks, "The same by criterion, of the answers that decide.", columns)
 
 
-def _points_section(results: InstrumentResults) -> Section | None:
+def points_section(results: InstrumentResults) -> Section | None:
+    """Set out differences between groups in points."""
     rows = results.by_stereotype
     is_score = pl.col("dimension").eq_missing(SCORE)
     tables, texts = [], []
@@ -238,7 +236,8 @@ def _points_table(
     return render_table(rows, caption, columns)
 
 
-def _stated_section(results: InstrumentResults) -> Section | None:
+def stated_section(results: InstrumentResults) -> Section | None:
+    """Set stated groups beside names."""
     stated = results.tables.details["stated_groups"].drop_nulls("by_statement")
     if stated.is_empty():
         return None
@@ -281,7 +280,8 @@ def _with_ends(name: str, ends: str) -> Render:
     return write
 
 
-def _rates_section(results: InstrumentResults) -> Section | None:
+def rates_section(results: InstrumentResults) -> Section | None:
+    """Set out selection rates and impact ratios."""
     rates = results.tables.details["selection_rates"]
     if rates.is_empty():
         return None
@@ -349,7 +349,8 @@ def _group(row: Mapping[str, Any]) -> str:
     return f"{name} (small)" if row["is_small"] else name
 
 
-def _places_section(results: InstrumentResults) -> Section | None:
+def places_section(results: InstrumentResults) -> Section | None:
+    """Say who comes out on top by scores."""
     places = results.tables.details["score_places"]
     if places.is_empty():
         return None

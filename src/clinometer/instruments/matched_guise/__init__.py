@@ -37,7 +37,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, in_rounds, pairs
@@ -75,10 +75,6 @@ from clinometer.reading.options import read_option
 from clinometer.results import ASSOCIATIONS, Measure
 from clinometer.results.logprobs import read_logits
 from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
-
-if TYPE_CHECKING:
-    from clinometer.pieces.sections import Section
-    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -315,13 +311,6 @@ def _complete(trial: Mapping[str, Any], *_: object) -> dict[str, Any]:
     return {}
 
 
-def _sections(results: InstrumentResults) -> Iterator[Section | None]:
-    """Draw which words go with the dialect, and what the placebo says."""
-    from clinometer.instruments.matched_guise.section import words_section
-
-    yield words_section(results)
-
-
 INSTRUMENT = Instrument(
     name=NAME,
     measures=(MEASURE,),
@@ -348,7 +337,7 @@ INSTRUMENT = Instrument(
     recognise=recogniser,
     details=DETAILS,
     analyse_study=analyse_associations,
-    sections=_sections,
+    sections=("clinometer.instruments.matched_guise.section:words_section",),
     control="control_manners",
     placebo="control_spelling",
     sizes={

@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 
@@ -62,10 +62,6 @@ from clinometer.reading.yes_no import read_yes_no
 from clinometer.results import Measure
 from clinometer.results.schemas import Tables
 from clinometer.stimuli import StereotypeWords, Strict, Study, holds
-
-if TYPE_CHECKING:
-    from clinometer.pieces.sections import Section
-    from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["INSTRUMENT", "MEASURE", "Moderation", "moderate"]
 
@@ -142,7 +138,7 @@ def moderate(moderation: Moderation) -> Instrument:
         },
         simulate=partial(_simulate, moderation),
         analyse=partial(_analyse, measure),
-        sections=_sections,
+        sections=("clinometer.instruments.self_moderation.section:moderation_section",),
         sizes={"standard": Size(8, studies=("bai2025",))},
         prose=60,  # a word and its reasons
         first_answer=first.first_answer or 80,
@@ -222,12 +218,6 @@ def _analyse(measure: Measure, scores: pl.LazyFrame) -> Tables:
     from clinometer.instruments.self_moderation.flags import estimate_flags  # imports scipy.stats
 
     return Tables(estimate_flags(scores.collect(), measure.neutral))
-
-
-def _sections(results: InstrumentResults) -> tuple[Section | None, ...]:
-    from clinometer.instruments.self_moderation.section import moderation_section
-
-    return (moderation_section(results),)
 
 
 INSTRUMENT = moderate(

@@ -69,6 +69,11 @@ def brief_findings(
     findings = [
         Finding(model, "", f"{text}. {_UNFINISHED}") for model, text in answers.unfinished.items()
     ]
+    failures = answers.details["failures"]
+    for name, failure in (
+        failures.select("instrument", "failure").unique(maintain_order=True).rows()
+    ):
+        findings.append(Finding(name, "", f"an analysis is missing: {failure}"))
     instruments = answers.instruments
     if not instruments:
         return (*findings, Finding("", "There are no estimates in these results."))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pkgutil import resolve_name
 from typing import Any
 
 import polars as pl
 
 from clinometer.contracts.catalogue import instrument_of
+from clinometer.contracts.failures import name_failure
+from clinometer.contracts.instrument import DrawSection
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import per_mode
 from clinometer.pieces.drawing.intervals import forest
@@ -48,7 +51,7 @@ from clinometer.results import CONDITIONS
 from clinometer.results.ranges import RANGES
 from clinometer.statistics.splits import FEWEST_SPLITS
 
-__all__ = ["instrument_sections"]
+__all__ = ["instrument_sections", "own_sections"]
 
 #: What a control is for, by its kind.
 _CONTROLS = {
@@ -68,9 +71,8 @@ HOW_TO_READ = "How to read this"
 def instrument_sections(results: InstrumentResults) -> tuple[Section, ...]:
     """Make the sections in the order of the page; one without data is left out."""
     instrument = instrument_of(results.instrument)
-    of_instrument = instrument.sections(results) if instrument else ()
     by_place: dict[str, list[Section]] = {"before": [], "after": [], "last": []}
-    for section in filter(None, of_instrument):
+    for section in own_sections(instrument.sections if instrument else (), results):
         by_place[section.place].append(section)
     ordered = (
         _verdict_section(results),
@@ -91,6 +93,27 @@ def instrument_sections(results: InstrumentResults) -> tuple[Section, ...]:
         _estimate_section(results),
     )
     return tuple(section for section in ordered if section)
+
+
+def own_sections(
+    drawings: Sequence[str | DrawSection], results: InstrumentResults
+) -> Iterator[Section]:
+    """Yield the sections that an instrument draws itself; one that fails costs itself alone."""
+    for place, drawing in enumerate(drawings, 1):
+        try:
+            draw = resolve_name(drawing) if isinstance(drawing, str) else drawing
+            section = draw(results)
+            if not isinstance(section, Section | None):
+                raise TypeError(f"gives no Section but {type(section).__name__}")
+        except Exception as error:  # a package of others raises what it likes
+            section = Section(
+                f"not-drawn-{place}",
+                "A section that could not be drawn",
+                (f"{name_failure(drawing, error)}. The numbers are in the tables.",),
+                open=True,
+            )
+        if section:
+            yield section
 
 
 def _worst_case(row: Mapping[str, Any]) -> str:
