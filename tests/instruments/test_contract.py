@@ -28,7 +28,7 @@ from clinometer.contracts.design import Design
 from clinometer.contracts.instrument import Instrument, Key, Scored, Size
 from clinometer.directory.codebook import codebook
 from clinometer.directory.results import all_tables, read_results
-from clinometer.errors import InputError, StudyError
+from clinometer.errors import ClinometerWarning, InputError, StudyError
 from clinometer.instruments.bbq import items_of
 from clinometer.models.providers import find_provider
 from clinometer.modes import CHOICES, MODES, TEXT
@@ -524,14 +524,20 @@ def test_an_installed_package_brings_its_instrument(install: Callable[[str], Non
 @pytest.mark.parametrize(
     ("target", "says"),
     [
-        ("warmth_toy:MEASURE", "'warmth' of warmth: warmth_toy:MEASURE is no Instrument"),
-        ("warmth_toy:nothing", "'warmth' of warmth: .*nothing"),
-        ("no_such_module:INSTRUMENT", "'warmth' of warmth: No module named 'no_such_module'"),
+        (
+            "warmth_toy:MEASURE",
+            "'warmth' of warmth is left out: warmth_toy:MEASURE is no Instrument",
+        ),
+        ("warmth_toy:nothing", "'warmth' of warmth is left out: .*nothing"),
+        (
+            "no_such_module:INSTRUMENT",
+            "'warmth' of warmth is left out: No module named 'no_such_module'",
+        ),
     ],
 )
 def test_a_broken_package_is_named(install: Callable[[str], None], target: str, says: str) -> None:
     install(target)
-    with pytest.raises(InputError, match=says):
+    with pytest.warns(ClinometerWarning, match=says):
         add_plug_ins()
     assert "toy" not in INSTRUMENTS
 
@@ -638,6 +644,84 @@ def test_an_instrument_brings_its_table_and_its_section(
     assert "| `n_cold` | whole number | groups called cold |" in codebook()
     call("report", "r", "--csv", "c")
     assert (Path("c") / "toy_counts.csv").is_file()
+
+
+@pytest.fixture
+def toy_run(
+    toy: Instrument, call: Callable[..., str], serve: Callable[..., Any]
+) -> Callable[..., str]:
+    """Ask the toy, changed, and return its page."""
+
+    def asked(**changed: Any) -> str:
+        INSTRUMENTS["toy"] = replace(toy, **changed)
+        server = serve()
+        server.reply = lambda body: server.chat(body, "Warm.")
+        call("run", "openai-api/loop/m", "--study", "toys.yaml", "--instrument", "toy",
+             "--iterations", "8", "--mode", "free", "--out", "r")  # fmt: skip
+        return write_report(Path("r")).read_text()
+
+    return asked
+
+
+def raises(results: InstrumentResults) -> Section:
+    raise KeyError("mean")
+
+
+def no_section(results: InstrumentResults) -> Any:
+    return ["Toys"]
+
+
+@pytest.mark.filterwarnings("ignore::clinometer.errors.ClinometerWarning")
+@pytest.mark.parametrize(
+    ("drawing", "failure"),
+    [
+        (raises, "raises failed (KeyError: &#39;mean&#39;)"),
+        (no_section, "no_section failed (TypeError: gives no Section but list)"),
+        ("warmth.sections:draw", "warmth.sections:draw failed (ModuleNotFoundError"),
+    ],
+)
+def test_a_section_that_fails_costs_itself_alone(
+    toy_run: Callable[..., str], drawing: Any, failure: str
+) -> None:
+    shown = [drawing, lambda results: Section("toy", "Toys", text=("Drawn.",))]
+    page = toy_run(sections=shown)
+    assert "A section that could not be drawn" in page and failure in page
+    assert "Drawn." in page and "Estimates" in page
+
+
+def lacking(scores: pl.LazyFrame) -> Tables:
+    return Tables(pl.DataFrame(schema=ESTIMATES), {"toy_counts": pl.DataFrame({"model": ["m"]})})
+
+
+def undeclared(scores: pl.LazyFrame) -> Tables:
+    return Tables(pl.DataFrame(schema=ESTIMATES), {"toy_colds": pl.DataFrame({"model": ["m"]})})
+
+
+@pytest.mark.filterwarnings("ignore::clinometer.errors.ClinometerWarning")
+@pytest.mark.parametrize(
+    ("analyse", "failure"),
+    [
+        (raises, "raises failed (KeyError: &#39;mean&#39;)"),
+        (lacking, "lacking failed (InputError: toy_counts: missing column"),
+        (undeclared, "undeclared failed (InputError: table &#39;toy_colds&#39; is not among"),
+    ],
+)
+def test_an_analysis_that_fails_costs_itself_alone(
+    toy_run: Callable[..., str], analyse: Any, failure: str
+) -> None:
+    page = toy_run(details=DETAILS, analyse=analyse)
+    assert "an analysis is missing" in page and failure in page
+    results = read_results("r")
+    assert results.table("failures").select("model", "instrument").row(0) == (
+        "openai-api/loop/m", "toy",
+    )  # fmt: skip
+    assert not results.estimates.filter(pl.col("instrument") == "toy_warmth").is_empty()
+
+
+def test_a_column_without_a_meaning_is_refused(toy: Instrument) -> None:
+    own = replace(toy, name="toy2", details={"x": DETAILS["toy_counts"]._replace(own={})})
+    with pytest.raises(InputError, match="table 'x' says no meaning of column 'n_cold'"):
+        register(own)
 
 
 def test_a_table_that_exists_is_refused(toy: Instrument) -> None:

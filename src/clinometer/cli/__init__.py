@@ -1,10 +1,10 @@
 """The command line. A command is imported when it is called, so that ``--help`` is fast."""
 
 import sys
+import warnings
 from collections.abc import Mapping
 from functools import cache
 
-from clinometer.errors import ExitCode, InputError
 from clinometer.families import families
 
 __all__ = ["commands", "main"]
@@ -55,10 +55,7 @@ _COMMANDS = {
 
 @cache
 def commands() -> Mapping[str, tuple[str, str]]:
-    """Return command → its module, and one line of help, in the order of use; families come last.
-
-    Raises InputError as `families`.
-    """
+    """Return command → its module, and one line of help, in the order of use; families come last."""
     places = {}
     for name, (module, text) in _COMMANDS.items():
         places[name] = (f"{__name__}.{module}", text)
@@ -85,11 +82,11 @@ Commands:
 
 def main() -> None:
     """Run the command line; an error in the input is one line and exit code 2."""
-    try:
+    with warnings.catch_warnings(record=True) as left_out:  # packages of others that are broken
+        warnings.simplefilter("always")
         places = commands()
-    except InputError as error:  # a package of others is broken
-        sys.stderr.write(f"clinometer: {error}\n")
-        sys.exit(ExitCode.INPUT)
+    for warning in left_out:
+        sys.stderr.write(f"clinometer: {warning.message}\n")
     # Here and not in the group: click alone takes longer to load than this help to print.
     if sys.argv[1:] in ([], ["-h"], ["--help"]):
         lines = "\n".join(f"  {name:10}{text}" for name, (_, text) in places.items())

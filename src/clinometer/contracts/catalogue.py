@@ -7,14 +7,15 @@ others.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
 from clinometer.contracts.instrument import Instrument
-from clinometer.errors import InputError, StudyError, one_line, unknown
-from clinometer.results import Measure
+from clinometer.errors import ClinometerWarning, InputError, StudyError, one_line, unknown
+from clinometer.results import COLUMNS, Measure
 from clinometer.stimuli import Study
 
 __all__ = [
@@ -42,13 +43,20 @@ def register(instrument: Instrument) -> None:
     Raises
     ------
     InputError
-        If an instrument or a measure of that name exists, or size quick has it without a control.
+        If an instrument or a measure of that name exists, size quick has it without a control, or
+        a column of its tables has no meaning.
     """
     if not instrument.is_controlled:
         raise InputError(
             f"instrument {instrument.name!r}: size quick asks it without a positive control, so "
             "that no result would show that it works; name a `control` and its trials in the size"
         )
+    for table_name, table in instrument.details.items():
+        if unknown_columns := sorted(table.schema.keys() - COLUMNS.keys() - table.own.keys()):
+            raise InputError(
+                f"instrument {instrument.name!r}: table {table_name!r} says no meaning of column "
+                f"{unknown_columns[0]!r}"
+            )
     name = instrument.name
     measures = {measure.name: measure for measure in instrument.measures}
     # The instrument's own name first, as the one that its author would change first.
@@ -134,8 +142,8 @@ for _instrument in sorted(_shipped, key=lambda shipped: shipped.place):
 def add_plug_ins() -> None:
     """Register the instruments of installed packages (entry points ``clinometer.instruments``).
 
-    Raises InputError, with the name of the entry point and of its package, if one cannot be
-    imported, is no `Instrument`, or has a name that exists.
+    One that cannot be imported or registered is left out, with a warning that names the entry point
+    and its package: it must not stop a command that does not ask for it.
     """
     for point in entry_points(group="clinometer.instruments"):
         package = point.dist.name if point.dist else "an unknown package"
@@ -145,10 +153,11 @@ def add_plug_ins() -> None:
                 raise InputError(f"{point.value} is no Instrument")
             register(loaded)
         except Exception as error:  # a package of others raises what it likes
-            raise InputError(
-                f"instrument {point.name!r} of {package}: {one_line(error)}; uninstall {package}, "
-                "or mend it"
-            ) from error
+            warnings.warn(
+                f"instrument {point.name!r} of {package} is left out: {one_line(error)}",
+                ClinometerWarning,
+                stacklevel=2,
+            )
 
 
 add_plug_ins()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from clinometer.errors import InputError, one_line
+from clinometer.errors import ClinometerWarning, InputError, one_line
 
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
@@ -96,8 +97,8 @@ class Family:
 def families() -> Mapping[str, Family]:
     """Return all families by name: those of this package first, in alphabetical order.
 
-    Raises InputError, with the name of the entry point and of its package, if one cannot be
-    imported, is no `Family`, or has a name that exists.
+    One of another package that cannot be imported, is no `Family`, or has a name that exists is
+    left out, with a warning that names the entry point and its package.
     """
     by_name: dict[str, Family] = {}
     shipped = [importlib.import_module(f"{__name__}.{name}.family").FAMILY for name in _folders()]
@@ -112,9 +113,11 @@ def families() -> Mapping[str, Family]:
             if family.name in by_name:
                 raise InputError(f"{family.name!r} already exists; rename it")
         except Exception as error:  # a package of others raises what it likes
-            raise InputError(
-                f"family {point.name!r} of {package}: {one_line(error)}; uninstall {package}, or "
-                "mend it"
-            ) from error
-        by_name[family.name] = family
+            warnings.warn(
+                f"family {point.name!r} of {package} is left out: {one_line(error)}",
+                ClinometerWarning,
+                stacklevel=2,
+            )
+        else:
+            by_name[family.name] = family
     return by_name
