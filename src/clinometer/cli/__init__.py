@@ -55,7 +55,7 @@ _COMMANDS = {
 
 @cache
 def commands() -> Mapping[str, tuple[str, str]]:
-    """Return command → its module, and one line of help, in the order of use; families come last."""
+    """Return command → its module and a line of help, in the order of use; families come last."""
     places = {}
     for name, (module, text) in _COMMANDS.items():
         places[name] = (f"{__name__}.{module}", text)
