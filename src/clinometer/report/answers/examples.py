@@ -19,7 +19,7 @@ from clinometer.pieces.views import AnswerResults
 from clinometer.results import CONDITIONS
 from clinometer.results.logprobs import as_asked
 
-__all__ = ["Example", "example_section", "examples", "passages"]
+__all__ = ["ExampleAnswer", "example_section", "examples", "passages"]
 
 #: Up to this many groups of answers (model × mode × stereotype …), each shows all it should.
 MOST_GROUPS = 400
@@ -56,7 +56,7 @@ _LOG_PROBABILITIES = "Log-probabilities read: marginalized, default"
 
 
 @dataclass(frozen=True)
-class Example:
+class ExampleAnswer:
     """One prompt, its answer and what became of it."""
 
     study: str
@@ -72,7 +72,7 @@ class Example:
         return Quote(f"One of the prompts ({label}; {self.about})", prompt.pieces)
 
 
-def examples(answers: AnswerResults) -> list[Example]:
+def examples(answers: AnswerResults) -> list[ExampleAnswer]:
     """Pick the first few trials of each stereotype, dimension, instrument, mode and model.
 
     Result: in the order of the plan; an answer with several scores once. Only ids are read to
@@ -85,7 +85,7 @@ def examples(answers: AnswerResults) -> list[Example]:
     studies = [answers.plan.study, *answers.plan.studies]
     stereotypes = {pick.study: list(answers.plan.of(pick.study).stereotypes) for pick in picks}
 
-    def order(example: Example) -> tuple[Any, ...]:
+    def order(example: ExampleAnswer) -> tuple[Any, ...]:
         """Sort by the plan: first by study, then by stereotype."""
         study, stereotype = example.study, example.stereotype
         # What the plan does not list comes last, by its name.
@@ -120,7 +120,7 @@ def _read_trials(responses: pl.LazyFrame, scores: pl.LazyFrame, keys: pl.DataFra
     )
 
 
-def example_section(picks: Sequence[Example], answers: AnswerResults) -> Section | None:
+def example_section(picks: Sequence[ExampleAnswer], answers: AnswerResults) -> Section | None:
     """Show examples under the labels of their stereotypes; None where there are none."""
     if not picks:
         return None
@@ -143,7 +143,7 @@ def example_section(picks: Sequence[Example], answers: AnswerResults) -> Section
     )
 
 
-def _has_mark(example: Example) -> bool:
+def _has_mark(example: ExampleAnswer) -> bool:
     """Whether a passage of an answer is marked."""
     quotes = example.exchange.quotes
     return any(piece.kind == "mark" for quote in quotes for piece in quote.pieces)
@@ -179,7 +179,7 @@ def _is_turn(keys: Sequence[str]) -> pl.Expr:
     return pl.int_range(pl.len()).over(keys) == pl.col("turn") % pl.len().over(keys)
 
 
-def _example(row: Mapping[str, Any], plan: PlanFacts) -> Example:
+def _example(row: Mapping[str, Any], plan: PlanFacts) -> ExampleAnswer:
     """Make the example of one trial, from its texts and its readings."""
     order = list(plan.instruments)
     marks = sorted(row["readings"], key=lambda mark: rank(mark["instrument"], order))
@@ -201,7 +201,7 @@ def _example(row: Mapping[str, Any], plan: PlanFacts) -> Example:
         readings=tuple(f"{t}: {o}" for t, o in zip(titles, outcomes, strict=True) if several),
         note=_rest_note(row["length"] or 0, pieces),
     )
-    return Example(row["study"] or "", row["stereotype"], about, exchange, _is_by_word(row))
+    return ExampleAnswer(row["study"] or "", row["stereotype"], about, exchange, _is_by_word(row))
 
 
 def _is_by_option(row: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from clinometer.pieces.sections import Finding, Passage, ReportPart, Source, Ter
 from clinometer.pieces.views import AnswerResults, InstrumentResults, trials_text
 from clinometer.report.answers.changes import changes
 from clinometer.report.answers.earlier import read_earlier
-from clinometer.report.answers.examples import Example, example_section, examples
+from clinometer.report.answers.examples import ExampleAnswer, example_section, examples
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.findings import answer_findings, brief_findings, verdict_table
 from clinometer.report.answers.instrument import instrument_sections
@@ -139,7 +139,7 @@ def _facts(answers: AnswerResults) -> tuple[Term, ...]:
     return tuple(Term(name, text) for name, text in texts if text)
 
 
-def _measured(answers: AnswerResults, picks: Sequence[Example]) -> tuple[Passage, ...]:
+def _measured(answers: AnswerResults, picks: Sequence[ExampleAnswer]) -> tuple[Passage, ...]:
     """Say what was measured: each instrument, how it was asked, and the verdicts."""
     plan = answers.plan
     prompts = _system_prompts(plan)
