@@ -62,7 +62,8 @@ _SEPARATOR = re.compile(r"\s-+>?\s|-+>|=+>?|[|:→⇒\t]")
 #: Parts of group words that name nobody.
 _UNNAMED = frozenset(
     "and are for from has have having not off the their them they who with without person persons "
-    "people individual individuals man men woman women boy boys girl girls".split()
+    "people individual individuals man men woman women boy boys girl girls "
+    "first second former latter".split()  # which was named first, rather than its name
 )
 _TAGGED = re.compile(r"<([^<>/\s][^<>/\n]{0,40})>\s{0,3}([^<>\n]{1,80}?)\s{0,3}</\1>")
 _TABLE_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
