@@ -201,6 +201,7 @@ CHECKS: tuple[ContractCheck, ...] = (
     pairs_differ_in_order_or_group_alone,
     conditions_change_no_draw,
     reads_any_answer,
+    scores_its_examples,
 )
 
 
