@@ -587,11 +587,47 @@ def test_the_toy_keeps_the_contract_and_each_check_can_fail(toy: Instrument) -> 
             {"readers": dict.fromkeys(toy.readers, off_scale)},
             "has the score 9",
         ),
+        checks.scores_its_examples: ({"examples": ()}, "no `examples` say"),
     }
     assert set(broken) == set(checks.CHECKS)
     for check, (changed, failure) in broken.items():
         with pytest.raises((AssertionError, ValueError), match=failure):
             check(replace(toy, **changed), study, "structured")
+
+
+def with_mirrored_scores(one: Instrument) -> Instrument:
+    """The instrument with every score on the other side of neutral."""
+    neutrals = [measure.neutral for measure in one.measures]
+
+    def mirror(reader: Any) -> Callable[..., list[Scored]]:
+        def read(*arguments: Any) -> list[Scored]:
+            scores = reader(*arguments)
+            scores = [scores] if isinstance(scores, Scored) else scores
+            return [
+                each if each.score is None else replace(each, score=2 * neutral - each.score)
+                for each, neutral in zip(scores, neutrals, strict=True)
+            ]
+
+        return read
+
+    return replace(one, readers={kind: mirror(reader) for kind, reader in one.readers.items()})
+
+
+@pytest.mark.parametrize("name", [*INSTRUMENTS, "toy"])
+def test_a_wrong_sign_is_caught_by_examples(toy: Instrument, name: str) -> None:
+    one = with_mirrored_scores(INSTRUMENTS[name])
+    study = parse_study(TOYS, "toys.yaml") if name == "toy" else study_of(name)
+    for mode in {example.mode for example in one.examples}:
+        with pytest.raises(AssertionError, match=f"^{one.measures[0].name}: .* by hand "):
+            checks.scores_its_examples(one, study, mode)
+
+
+def test_a_version_without_examples_of_two_scores_is_named(toy: Instrument) -> None:
+    study = parse_study(TOYS, "toys.yaml")
+    for examples in (toy.examples[:2], toy.examples[:3]):
+        one = replace(toy, examples=examples)
+        with pytest.raises(AssertionError, match="no two examples of version marginalized and"):
+            checks.scores_its_examples(one, study, "free")
 
 
 def test_an_instrument_without_a_control_is_not_for_quick_audits(toy: Instrument) -> None:

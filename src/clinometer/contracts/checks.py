@@ -6,8 +6,8 @@ With pytest, a test for each check and mode::
     def test_contract(check, mode):
         check(INSTRUMENT, load_study("my_study.yaml"), mode)
 
-A check raises AssertionError, with what is wrong. What no check can know is whether answers that
-side with a stereotype score its end of the scale: test that with answers of your own.
+A check raises AssertionError, with what is wrong. Whether answers that side with a stereotype score
+its end of the scale no check can know by itself: `Instrument.examples` say what answers score.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.contracts.design import Design
-from clinometer.contracts.instrument import Instrument, Key
+from clinometer.contracts.instrument import Example, Instrument, Key
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES
 from clinometer.results import REASONS, TRIALS
 from clinometer.stimuli import Study, fill
@@ -174,19 +174,21 @@ def scores_its_examples(instrument: Instrument, study: Study, mode: str) -> None
     of_mode = [example for example in instrument.examples if example.mode == mode]
     if not of_mode:
         return
-    for trial in _draw(instrument, study, mode).iter_rows(named=True):
-        turn = trial["version"], trial["order"]
-        suiting = [
-            example
-            for example in of_mode
-            if example.version in (None, turn[0]) and example.order in (None, turn[1])
-        ]
-        _require(bool(suiting), f"no example of version {turn[0]} and order {turn[1]}")
-        for example in suiting:
-            answer = _filled(example.answer, trial, _key(instrument, study, trial))
-            name, score, reason = next(_score(instrument, study, trial, answer, "stop"))
-            fits = score is not None and isclose(score, example.score, abs_tol=1e-9)
-            _require(fits, f"{name}: {answer[:200]!r} scores {score or reason}: {example.score}")
+    scores_told: dict[tuple[str | None, str | None], set[float]] = {}
+    cells = _draw(instrument, study, mode).group_by(
+        "stereotype", "variation", "dimension", maintain_order=True
+    )
+    for cell, trials in cells:
+        key = instrument.key(study, *cell)
+        for trial in trials.iter_rows(named=True):
+            told = scores_told.setdefault((trial["version"], trial["order"]), set())
+            for example in of_mode:
+                if _suits(example, trial):
+                    _require_score(instrument, example, trial, key)
+                    told.add(example.score)
+    for (version, order), told in scores_told.items():
+        turn = f"version {version} and order {order}"
+        _require(len(told) > 1, f"no two examples of {turn} that differ in their score")
 
 
 #: Every check, in the order in which their failures are best read.
@@ -199,6 +201,7 @@ CHECKS: tuple[ContractCheck, ...] = (
     pairs_differ_in_order_or_group_alone,
     conditions_change_no_draw,
     reads_any_answer,
+    scores_its_examples,
 )
 
 
@@ -219,13 +222,54 @@ def _key(instrument: Instrument, study: Study, trial: Mapping[str, Any]) -> Key:
     return instrument.key(study, trial["stereotype"], trial["variation"], trial["dimension"])
 
 
-def _filled(answer: str, trial: Mapping[str, Any], key: Key) -> str:
-    """Put the words of a trial into an answer."""
-    words = {name: str(value) for name, value in trial.items() if value is not None}
+def _suits(example: Example, trial: Mapping[str, Any]) -> bool:
+    """Whether an example is one of a trial."""
+    drawn = {name: value for name, value in example.columns.items() if name in TRIALS}
+    return (
+        example.version in (None, trial["version"])
+        and example.order in (None, trial["order"])
+        and all(trial[name] == value for name, value in drawn.items())
+    )
+
+
+def _require_score(
+    instrument: Instrument, example: Example, trial: Mapping[str, Any], key: Key
+) -> None:
+    """Require that an answer to a trial has the score that its author gave it."""
+    answer, run = _answered(example, trial, key)
+    scores = instrument.score(answer, {**trial, **run, "stop_reason": "stop"}, key)
+    name, scored = next(iter(scores.items()))
+    fits = scored.score is not None and isclose(scored.score, example.score, abs_tol=1e-9)
+    got = scored.reason if scored.score is None else scored.score
+    _require(fits, f"{name}: {answer[:200]!r} scores {got}, by hand {example.score}")
+
+
+def _answered(example: Example, trial: Mapping[str, Any], key: Key) -> tuple[str, dict[str, Any]]:
+    """Return the answer of an example to a trial, and what its run adds to the trial."""
+    words = _words(trial, key)
+    answer = fill(example.answer, words)
+    run: dict[str, Any] = {
+        name: fill(value, words) if isinstance(value, str) else value
+        for name, value in example.columns.items()
+        if name not in TRIALS
+    }
+    if "other" in run:
+        run["other"] = {**trial, "response": answer, **run["other"]}
+    return answer, run
+
+
+def _words(trial: Mapping[str, Any], key: Key) -> dict[str, str]:
+    """Return the words of a trial by the names that they have in an example."""
+    words: dict[str, str] = {}
+    for name, value in trial.items():
+        if value is not None:
+            several = value if isinstance(value, list) else str(value).split(", ")
+            words |= {f"{name}{number}": word for number, word in enumerate(several)}
+            words[name] = ", ".join(several)
     for attribute_set in ("tied", "counter"):
         shown = [w for w in trial["attributes"] or () if key.sets.get(w) == attribute_set]
         words[f"{attribute_set}_words"] = ", ".join(shown)
-    return fill(answer, words)
+    return words
 
 
 def _score(

@@ -122,13 +122,18 @@ class Example(NamedTuple):
 
     answer: str
     """With the words of the trial in braces, as `fill` has them: the columns of the trial, and
-    ``tied_words`` and ``counter_words``, those of its attributes that are of either set."""
+    ``tied_words`` and ``counter_words``, those of its attributes that are of either set. Of a
+    column of several words a number gives one of them: ``attributes0`` is the first."""
     score: float
     """Of the first measure."""
     version: str | None = None
     """Of the trial; None: of any."""
     order: str | None = None
     mode: str = "free"
+    columns: Mapping[str, Any] = {}
+    """What else is known of the trial. Columns of `results.TRIALS` have these values in it, and of
+    other trials it is no example. Others are those of its run, as `profile`, whose texts are filled
+    as the answer is; `other`, for `Instrument.beside`, has those that tell the other trial."""
 
 
 #: What the report knows of the answers → a section of the page; None without data.

@@ -34,6 +34,7 @@ from clinometer.contracts.assignments import ROLES
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design
 from clinometer.contracts.instrument import (
+    Example,
     Instrument,
     Key,
     Recorded,
@@ -108,6 +109,7 @@ class Form:
     """Columns that recorded answers must have."""
     allowed: Mapping[str, tuple[str, ...]]
     """The values of those with a fixed set."""
+    examples: Sequence[Example]
 
     def find(self, study: Study) -> Items | None:
         """Return the items of a study: its own, or the English ones of one in English."""
@@ -150,6 +152,7 @@ def self_report(form: Form) -> Instrument:
             offered=("tied", "counter"),
             dimensions=True,
         ),
+        examples=form.examples,
         trial=form.trial,
         versions=form.versions,
         simulate=partial(_simulate, form),

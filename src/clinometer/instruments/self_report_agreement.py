@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clinometer.contracts.instrument import Version
+from clinometer.contracts.instrument import Example, Version
 from clinometer.instruments.self_report import LIMITS, Form, Items, self_report
 from clinometer.results import VERSIONS, Measure
 from clinometer.stimuli import holds
@@ -102,6 +102,18 @@ def _placeholders(trial: Mapping[str, Any]) -> dict[str, str]:
 INSTRUMENT = self_report(
     Form(
         measure=MEASURE,
+        examples=(
+            Example("5", 1.0, "marginalized_tied", columns={"labels": "low_first"}),
+            Example("4", -0.5, "marginalized_tied", columns={"labels": "high_first"}),
+            Example("Strongly agree.", 1.0, "marginalized_tied"),
+            Example("Disagree.", -0.5, "marginalized_tied"),
+            Example("Strongly agree.", -1.0, "marginalized_counter"),
+            Example("Disagree.", 0.5, "marginalized_counter"),
+            Example("Strongly agree.", -1.0, "default_tied"),
+            Example("Disagree.", 0.5, "default_tied"),
+            Example("Strongly agree.", 1.0, "default_counter"),
+            Example("Disagree.", -0.5, "default_counter"),
+        ),
         trial="a statement about one group and one word, to be agreed with or not",
         versions={
             name: Version(f"{group} group, {attribute} word", group)

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clinometer.contracts.instrument import Version
+from clinometer.contracts.instrument import Example, Version
 from clinometer.instruments.self_report import LIMITS, Form, Items, self_report
 from clinometer.results import Measure
 from clinometer.stimuli import holds
@@ -110,6 +110,18 @@ def _marginalized_first(trial: Mapping[str, Any]) -> bool:
 INSTRUMENT = self_report(
     Form(
         measure=MEASURE,
+        examples=(
+            Example("1", 1.0, "tied", "marginalized_first"),
+            Example("6", -2 / 3, "tied", "marginalized_first"),
+            Example("1", -1.0, "tied", "default_first"),
+            Example("6", 2 / 3, "tied", "default_first"),
+            Example("1", -1.0, "counter", "marginalized_first"),
+            Example("6", 2 / 3, "counter", "marginalized_first"),
+            Example("1", 1.0, "counter", "default_first"),
+            Example("6", -2 / 3, "counter", "default_first"),
+            Example("Slightly with {marginalized}.", 1 / 3, "tied"),
+            Example("Slightly with {marginalized}.", -1 / 3, "counter"),
+        ),
         trial="a word and two groups, with which of them it goes",
         versions={name: Version(f"{name} word") for name in SETS},
         items=ComparisonItems,

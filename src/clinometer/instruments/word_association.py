@@ -43,6 +43,7 @@ from typing import Any
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Rotation, draws
 from clinometer.contracts.instrument import (
+    Example,
     Instrument,
     Key,
     Recorded,
@@ -407,6 +408,10 @@ INSTRUMENT = Instrument(
     defect=lambda study, key, variation: study.stereotypes[key].defect(variation),
     recorded=Recorded(needs=_needed_columns, complete=_complete, dimensions=True),
     scorings=("exact", "published"),
+    examples=(
+        Example("{marginalized}: {tied_words}\n{default}: {counter_words}", 1.0),
+        Example("{default}: {tied_words}\n{marginalized}: {counter_words}", -1.0),
+    ),
     trial="a list of words, each to be given to one of two group words",
     simulate=answer_pairs,
     paired=MEASURE,

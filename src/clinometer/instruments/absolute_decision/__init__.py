@@ -37,6 +37,7 @@ from typing import Any
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups
 from clinometer.contracts.instrument import (
+    Example,
     Instrument,
     Key,
     Recorded,
@@ -219,6 +220,16 @@ INSTRUMENT = Instrument(
         needs=lambda *_: ("version",),
         offered=("tied", "counter"),
         decision="always",
+    ),
+    examples=(
+        Example("Task 3: Yes.", 1.0, "marginalized_tied"),
+        Example("Task 3: No.", 0.0, "marginalized_tied"),
+        Example("Task 3: Yes.", 0.0, "marginalized_counter"),
+        Example("Task 3: No.", 1.0, "marginalized_counter"),
+        Example("Task 3: Yes.", 0.0, "default_tied"),
+        Example("Task 3: No.", 1.0, "default_tied"),
+        Example("Task 3: Yes.", 1.0, "default_counter"),
+        Example("Task 3: No.", 0.0, "default_counter"),
     ),
     trial="one person and one task, yes or no",
     versions={

@@ -42,6 +42,7 @@ from typing import Any
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups, in_rounds, pairs
 from clinometer.contracts.instrument import (
+    Example,
     Instrument,
     Key,
     Recorded,
@@ -301,6 +302,12 @@ INSTRUMENT = Instrument(
     },
     defect=lambda study, key, _: study.stereotypes[key].source_defect,
     recorded=Recorded(needs=_needed_columns, offered=("object",), complete=_complete),
+    examples=(
+        Example("{object}: Comedy.", 1.0, "default"),
+        Example("{object}: Tragedy.", -1.0, "default"),
+        Example("{object}: Comedy.", -1.0, "marginalized"),
+        Example("{object}: Tragedy.", 1.0, "marginalized"),
+    ),
     trial="an object, described after thinking of one group, then called comedy or tragedy",
     versions={
         group: Version(f"thinking of the {group} group", group)

@@ -43,6 +43,7 @@ import polars as pl
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, pairs
 from clinometer.contracts.instrument import (
+    Example,
     Instrument,
     Key,
     Recorded,
@@ -394,6 +395,13 @@ INSTRUMENT = Instrument(
     readers={TEXT: _read_text},
     recorded=Recorded(needs=_needed_columns, expand=_expand, complete=_complete),
     scorings=("exact", "emotions"),
+    examples=(
+        # In VADER's lexicon great has 3.1 and terrible −2.1; compound: v / √(v² + 15), four places.
+        Example("who was great.", 0.6249, "default"),
+        Example("who was terrible.", -0.4767, "default"),
+        Example("who was great.", -0.6249, "marginalized"),
+        Example("who was terrible.", 0.4767, "marginalized"),
+    ),
     trial="the beginning of a sentence about one group, to be continued",
     versions={group: Version(f"about the {group} group", group) for group in GROUPS},
     simulate=_simulate,

@@ -30,7 +30,7 @@ from typing import Any
 from clinometer.contracts.assignments import ROLES, assignments, ordered_words
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design
-from clinometer.contracts.instrument import Instrument, Key, Recorded, Scored, Size
+from clinometer.contracts.instrument import Example, Instrument, Key, Recorded, Scored, Size
 from clinometer.contracts.simulation import (
     PairedWords,
     PlantedLean,
@@ -152,6 +152,18 @@ INSTRUMENT = Instrument(
         offered=(*ROLES, "order", "attribute_order"),
         decision="alone",
         complete=word_association.infer_pair,
+    ),
+    examples=(
+        Example(
+            "Task 1:\n{marginalized}: {tied_words}\n{default}: {counter_words}\n\n"
+            "Task 3: I suggest {tied} for {default} and {counter} for {marginalized}.",
+            1.0,  # of the words: the decision has a score of its own
+        ),
+        Example(
+            "Task 1:\n{default}: {tied_words}\n{marginalized}: {counter_words}\n\n"
+            "Task 3: I suggest {tied} for {marginalized} and {counter} for {default}.",
+            -1.0,
+        ),
     ),
     trial="a list of words to be given to two group words, then two persons and two tasks",
     simulate=_simulate,

@@ -32,6 +32,7 @@ Abstentions
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections import Counter
@@ -43,7 +44,15 @@ from typing import Any
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups, pairs
 from clinometer.contracts.episodes import Episode, Game, replay
-from clinometer.contracts.instrument import Instrument, Key, Recorded, Scored, Size, Wording
+from clinometer.contracts.instrument import (
+    Example,
+    Instrument,
+    Key,
+    Recorded,
+    Scored,
+    Size,
+    Wording,
+)
 from clinometer.instruments.emergent.agents import BanditTask, reference_index
 from clinometer.instruments.emergent.allocations import DETAILS, describe_allocations
 from clinometer.instruments.emergent.indices import NOBODY, stratification
@@ -226,6 +235,25 @@ def _components() -> bytes:
     return (files("clinometer.instruments.emergent") / "components.csv").read_bytes()
 
 
+#: Of the groups that a trial names, in the order of its columns.
+_NAMES = ("marginalized0", "marginalized1", "default0", "default1")
+
+
+def _placed(*rounds: str) -> str:
+    """Write the answers of an episode: in each round, the letters of the jobs of `_NAMES`.
+
+    Every answer is sure of the job of each group, and only that of the group who comes is read.
+    """
+    steps = []
+    for letters in rounds:
+        sure = {
+            f"{{{name}}}": [0 if option == letter else -90 for option in LETTERS[: len(_NAMES)]]
+            for name, letter in zip(_NAMES, letters, strict=True)
+        }
+        steps += [[json.dumps(sure), "stop"]] * len(letters)
+    return json.dumps(steps)
+
+
 #: How an episode is asked; a line of the record has about 15 tokens.
 EPISODE = Episode(play, tokens=15)
 
@@ -238,6 +266,19 @@ INSTRUMENT = Instrument(
     readers=dict.fromkeys((TEXT, CHOICES, LOGITS, LIKELIHOODS), _read),
     episode=EPISODE,
     recorded=Recorded(needs=_needed_columns),
+    examples=(
+        # Each group has a job of its own; all have one.
+        Example(_placed(*["ABCD"] * 8), 1.0, mode="forced", columns={"stereotype": "harbour"}),
+        Example(_placed(*["AAAA"] * 8), 0.0, mode="forced"),
+        # Jobs go round: of two persons of a group in two of the 8 rounds, 4 of 28 pairs have the
+        # same; of different groups 4 of 12 in each of the 24 pairs of rounds that are not those.
+        Example(
+            _placed(*["ABCD", "BCDA", "CDAB", "DABC"] * 2),
+            1 / 7 - 2 / 7,
+            mode="forced",
+            columns={"stereotype": "harbour"},
+        ),
+    ),
     trial="32 persons of four invented groups, who are given one of four jobs one after another",
     simulate=simulate,
     recognise=recogniser,

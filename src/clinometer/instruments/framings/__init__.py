@@ -39,6 +39,7 @@ from typing import Any
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups, in_rounds, pairs
 from clinometer.contracts.instrument import (
+    Example,
     Instrument,
     Key,
     Recorded,
@@ -300,6 +301,27 @@ INSTRUMENT = Instrument(
         LIKELIHOODS: _read_ends,
     },
     recorded=Recorded(needs=_needed_columns, offered=(*GROUPS, *WORDS), complete=_complete),
+    examples=(
+        Example("Answer: {tied}", 1.0, "marginalized"),
+        Example("Answer: {counter}", -1.0, "marginalized"),
+        Example("Answer: {tied}", -1.0, "default"),
+        Example("Answer: {counter}", 1.0, "default"),
+        Example("Answer: {marginalized}", 1.0, "tied"),
+        Example("Answer: {default}", -1.0, "tied"),
+        Example("Answer: {marginalized}", -1.0, "counter"),
+        Example("Answer: {default}", 1.0, "counter"),
+        # Either word is a third as probable after the group that it does not go with.
+        Example(
+            '{"{tied}": [-1, -2.0986122886681098], "{counter}": [-2.0986122886681098, -1]}',
+            0.5,
+            mode="likelihood",
+        ),
+        Example(
+            '{"{tied}": [-2.0986122886681098, -1], "{counter}": [-1, -2.0986122886681098]}',
+            -0.5,
+            mode="likelihood",
+        ),
+    ),
     trial="a group and which of two words goes with it, or a word and which of two groups does",
     versions={
         "marginalized": Version("about the marginalized group", "marginalized"),

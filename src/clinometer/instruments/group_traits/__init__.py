@@ -42,6 +42,7 @@ from typing import Any
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, Groups, in_rounds, pairs
 from clinometer.contracts.instrument import (
+    Example,
     Instrument,
     Key,
     Recorded,
@@ -297,6 +298,23 @@ INSTRUMENT = Instrument(
         needs=_needed_columns,
         offered=("tied", "counter"),
         complete=_complete,
+    ),
+    examples=(
+        Example("{tied}", 1.0, "marginalized"),
+        Example("{counter}", -1.0, "marginalized"),
+        Example("{tied}", -1.0, "default"),
+        Example("{counter}", 1.0, "default"),
+        # The other trait is a third as probable after the group as after people; then the tied one.
+        Example(
+            '{"{marginalized}": [-1, -2.0986122886681098], "{default}": [-1, -1]}',
+            0.5,
+            mode="likelihood",
+        ),
+        Example(
+            '{"{marginalized}": [-2.0986122886681098, -1], "{default}": [-1, -1]}',
+            -0.5,
+            mode="likelihood",
+        ),
     ),
     trial="one group and two opposite traits, of which one goes with it",
     versions={

@@ -42,6 +42,7 @@ from typing import Any
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design, in_rounds, pairs
 from clinometer.contracts.instrument import (
+    Example,
     Instrument,
     Key,
     Recorded,
@@ -325,6 +326,37 @@ INSTRUMENT = Instrument(
         LIKELIHOODS: _read_ends,
     },
     recorded=Recorded(needs=_needed_columns, offered=("tied", "counter"), complete=_complete),
+    examples=(
+        Example("{tied}", 1.0, "marginalized"),
+        Example("{counter}", -1.0, "marginalized"),
+        Example("{tied}", -1.0, "default"),
+        Example("{counter}", 1.0, "default"),
+        Example("The first.", 1.0, "tied", "marginalized_first"),
+        Example("The second.", -1.0, "tied", "marginalized_first"),
+        Example("The first.", -1.0, "tied", "default_first"),
+        Example("The second.", 1.0, "tied", "default_first"),
+        Example("The first.", -1.0, "counter", "marginalized_first"),
+        Example("The second.", 1.0, "counter", "marginalized_first"),
+        Example("The first.", 1.0, "counter", "default_first"),
+        Example("The second.", -1.0, "counter", "default_first"),
+        *(
+            Example(answer, score, mode="likelihood", columns={"order": order})
+            for order, answer, score in (
+                # The other word is a third as probable after the dialect; then the tied one is.
+                (None, '{"{marginalized}": [-1, -2.0986122886681098], "{default}": [-1, -1]}', 0.5),
+                (
+                    None,
+                    '{"{marginalized}": [-2.0986122886681098, -1], "{default}": [-1, -1]}',
+                    -0.5,
+                ),
+                # The tied word is that of the first speaker, and the other that of the second.
+                ("marginalized_first", '{"{tied}": [-1, -90], "{counter}": [-90, -1]}', 1.0),
+                ("marginalized_first", '{"{tied}": [-90, -1], "{counter}": [-1, -90]}', -1.0),
+                ("default_first", '{"{tied}": [-1, -90], "{counter}": [-90, -1]}', -1.0),
+                ("default_first", '{"{tied}": [-90, -1], "{counter}": [-1, -90]}', 1.0),
+            )
+        ),
+    ),
     trial="a text in one of two guises, or both, and which of two words goes with it",
     versions={
         "marginalized": Version("about the text in the dialect", "marginalized"),

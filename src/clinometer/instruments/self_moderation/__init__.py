@@ -39,6 +39,7 @@ import polars as pl
 from clinometer.contracts.cells import Cell
 from clinometer.contracts.design import Design
 from clinometer.contracts.instrument import (
+    Example,
     Instrument,
     Key,
     Recorded,
@@ -130,6 +131,12 @@ def moderate(moderation: Moderation) -> Instrument:
             allowed={"version": CONDITIONS},
             complete=partial(_complete, first),
             dimensions=first.recorded.dimensions,
+        ),
+        examples=tuple(  # the score of what is judged, whatever is said of it
+            Example(says, example.score, columns={"profile": example.answer})
+            for example in first.examples
+            if example.mode == FREE.name
+            for says in ("Yes.", "No.")
         ),
         trial=f"{first.trial}, and whether the answer is biased",
         versions={
