@@ -37,8 +37,8 @@ LEFT_OF = {
     "reference": {"results"},
     "pieces": {"results", "statistics", "reference"},
     "contracts": {"results", "stimuli", "reading", "modes", "reference", "pieces"},
-    "instruments": {"results", "stimuli", "reading", "modes", "statistics", "papers", "reference",
-                    "pieces", "contracts"},
+    "authoring": {"results", "stimuli", "reading", "modes", "reference", "contracts"},
+    "instruments": {"statistics", "papers", "pieces", "authoring"},
     "scoring": {"results", "stimuli", "reading", "modes", "contracts"},
     "directory": {"results", "contracts"},
     "simulated": {"results", "stimuli", "models", "modes", "contracts"},
@@ -128,6 +128,18 @@ def test_the_core_names_no_instrument() -> None:
     for path in SRC.rglob("*.py"):
         if "instruments" not in path.relative_to(SRC).parts and path != DRAFTS:
             assert "instruments" not in imports(path), path
+
+
+#: From which an instrument may take what is no public name: its analyses, on the engine.
+ENGINES = ("clinometer.statistics", "clinometer.papers")
+
+
+def test_an_instrument_imports_public_names_alone() -> None:
+    """So that what holds for ours holds for one of another package."""
+    public = {"clinometer.authoring", "clinometer.pieces"}
+    for path in (SRC / "instruments").rglob("*.py"):
+        named = {name for name in modules(path) if not name.startswith("clinometer.instruments")}
+        assert not {name for name in named - public if not name.startswith(ENGINES)}, path
 
 
 @pytest.mark.parametrize("family", FAMILIES)

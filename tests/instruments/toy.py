@@ -18,14 +18,31 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, pairs
-from clinometer.contracts.instrument import Example, Instrument, Key, Scored, Size, Version, Wording
-from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.results import Measure
-from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import StereotypeWords, Study, Wordings, fill, study_hash
+from clinometer.authoring import (
+    CHOICES,
+    LOGITS,
+    MODES,
+    TEXT,
+    Cell,
+    Design,
+    Example,
+    Instrument,
+    Key,
+    Measure,
+    Scored,
+    Size,
+    StereotypeWords,
+    Study,
+    Version,
+    Wording,
+    Wordings,
+    fill,
+    pairs,
+    read_choices,
+    read_logits,
+    study_hash,
+    why_not,
+)
 
 GROUPS = ("marginalized", "default")
 

@@ -9,21 +9,24 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from clinometer.contracts.assignments import ROLES
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, Groups, in_rounds, pairs
-from clinometer.contracts.instrument import Wording
-from clinometer.errors import StudyError
-from clinometer.instruments import word_association
-from clinometer.modes import MODES
-from clinometer.stimuli import (
+from clinometer.authoring import (
+    MODES,
+    ROLES,
+    Cell,
     DecisionWording,
+    Design,
+    Groups,
     Stereotype,
     StereotypeWords,
     Study,
+    StudyError,
+    Wording,
+    in_rounds,
+    pairs,
     study_hash,
     word_key,
 )
+from clinometer.instruments import word_association
 
 __all__ = [
     "LIMITS",

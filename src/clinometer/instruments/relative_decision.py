@@ -34,25 +34,41 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from clinometer.contracts.assignments import (
+from clinometer.authoring import (
+    CHOICES,
+    DECISIONS,
+    LIKELIHOODS,
+    LOGITS,
+    MODES,
+    OPTION,
     ROLES,
-    assignments,
-    is_aligned,
-    ordered_words,
-    score_decision,
-)
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design
-from clinometer.contracts.instrument import (
+    TEXT,
+    Cell,
+    Design,
     Example,
     Instrument,
     Key,
+    Measure,
+    Mode,
+    Published,
     Recorded,
+    RelativeDecision,
     Scored,
     Size,
+    StereotypeWords,
+    Study,
     Turns,
+    answer_assignment,
+    assignments,
+    fill,
+    is_aligned,
+    ordered_words,
+    read_choices,
+    read_decision,
+    read_logits,
+    score_decision,
+    why_not,
 )
-from clinometer.contracts.simulation import answer_assignment
 from clinometer.instruments.decision import (
     LIMITS,
     READ_BY_RULE,
@@ -60,14 +76,6 @@ from clinometer.instruments.decision import (
     decision_cells,
     decision_fields,
 )
-from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT, Mode
-from clinometer.modes.likelihood import OPTION
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.decisions import read_decision
-from clinometer.reference.published import Published
-from clinometer.results import DECISIONS, Measure
-from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import RelativeDecision, StereotypeWords, Study, fill
 
 __all__ = ["INSTRUMENT", "MEASURE", "read_assignment", "read_text"]
 

@@ -20,10 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clinometer.contracts.instrument import Wording
+from clinometer.authoring import Study, Wording
 from clinometer.instruments import relative_decision
 from clinometer.instruments.self_moderation import Moderation, moderate
-from clinometer.stimuli import Study
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

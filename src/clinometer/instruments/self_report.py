@@ -30,34 +30,39 @@ from typing import Any
 
 from pydantic import Field
 
-from clinometer.contracts.assignments import ROLES
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    CHOICES,
+    LOGITS,
+    MODES,
+    ROLES,
+    TEXT,
+    Cell,
+    Design,
     Example,
     Instrument,
     Key,
-    Recorded,
-    Scored,
-    Size,
-    Version,
-    Wording,
-)
-from clinometer.contracts.simulation import (
+    Measure,
     PlantedLean,
     RecognisedPrompt,
+    Recorded,
+    Scored,
     SimulatedAnswer,
+    Size,
+    Study,
+    StudyError,
+    Version,
+    Wording,
+    Wordings,
     answer_scale,
+    fill,
+    read_choices,
+    read_probabilities,
+    read_scale,
+    study_hash,
+    why_not,
+    why_unread,
 )
-from clinometer.errors import StudyError
 from clinometer.instruments.decision import TrialDraw, draw_words
-from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.refusals import why_unread
-from clinometer.reading.scales import read_scale
-from clinometer.results import Measure
-from clinometer.results.logprobs import read_probabilities
-from clinometer.stimuli import Study, Wordings, fill, study_hash
 
 __all__ = ["LIMITS", "Form", "Items", "self_report"]
 

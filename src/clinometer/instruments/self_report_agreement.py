@@ -29,10 +29,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clinometer.contracts.instrument import Example, Version
+from clinometer.authoring import VERSIONS, Example, Measure, Version, holds
 from clinometer.instruments.self_report import LIMITS, Form, Items, self_report
-from clinometer.results import VERSIONS, Measure
-from clinometer.stimuli import holds
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

@@ -30,10 +30,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from clinometer.contracts.instrument import Example, Version
+from clinometer.authoring import Example, Measure, Version, holds
 from clinometer.instruments.self_report import LIMITS, Form, Items, self_report
-from clinometer.results import Measure
-from clinometer.stimuli import holds
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

@@ -40,32 +40,39 @@ from itertools import product
 from statistics import fmean
 from typing import Any
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, Rotation, draws
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    ASSOCIATIONS,
+    CHOICES,
+    LIKELIHOODS,
+    LOGITS,
+    MODES,
+    OPTION,
+    TEXT,
+    AnswerVocabulary,
+    Cell,
+    Design,
     Example,
     Instrument,
     Key,
+    Measure,
+    Mode,
+    Published,
     Recorded,
+    Rotation,
     Scored,
     Size,
-    Turns,
-    Wording,
-)
-from clinometer.contracts.simulation import answer_pairs
-from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT, Mode
-from clinometer.modes.likelihood import OPTION
-from clinometer.reading.parsing import infer_groups, read_pairs
-from clinometer.reference.published import Published
-from clinometer.results import ASSOCIATIONS, Measure
-from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import (
-    AnswerVocabulary,
     StereotypeWords,
     Study,
+    Turns,
     Variation,
     WordAssociation,
+    Wording,
+    answer_pairs,
+    draws,
     fill,
+    infer_groups,
+    read_logits,
+    read_pairs,
     study_hash,
 )
 

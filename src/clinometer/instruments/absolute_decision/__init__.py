@@ -34,26 +34,42 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, Groups
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    CHOICES,
+    DECISIONS,
+    LIKELIHOODS,
+    LOGITS,
+    MODES,
+    OPTION,
+    TEXT,
+    VERSIONS,
+    AbsoluteDecision,
+    Cell,
+    Design,
     Example,
+    Groups,
     Instrument,
     Key,
-    Recorded,
-    Scored,
-    Size,
-    Turns,
-    Version,
-)
-from clinometer.contracts.simulation import (
+    Measure,
     PairedWords,
     PlantedLean,
     Prose,
     RecognisedPrompt,
+    Recorded,
+    Scored,
     SimulatedAnswer,
+    Size,
+    StereotypeWords,
+    Study,
+    Turns,
+    Version,
     answer_either,
+    fill,
     pair_words,
+    read_choices,
+    read_logits,
+    read_yes_no,
+    why_not,
 )
 from clinometer.instruments.absolute_decision import yes_shares
 from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT
@@ -66,13 +82,6 @@ from clinometer.instruments.decision import (
     decision_fields,
     shuffler,
 )
-from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
-from clinometer.modes.likelihood import OPTION
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.yes_no import read_yes_no
-from clinometer.results import DECISIONS, VERSIONS, Measure
-from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import AbsoluteDecision, StereotypeWords, Study, fill
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

@@ -12,16 +12,28 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.authoring import YES_SHARES, load_published
 from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT_SHARE
-from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
-from clinometer.pieces.drawing.intervals import forest
-from clinometer.pieces.frames import clustered
-from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import WORST, chance_note, interval, number, p_value
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, ReportTable, TableColumn, alike, render_table
-from clinometer.pieces.views import InstrumentResults
-from clinometer.reference import YES_SHARES, load_published
+from clinometer.pieces import (
+    FROM,
+    WORST,
+    Figure,
+    InstrumentResults,
+    PlanFacts,
+    ReportTable,
+    Section,
+    TableColumn,
+    alike,
+    around_zero,
+    chance_note,
+    clustered,
+    forest,
+    interval,
+    number,
+    p_value,
+    per_mode,
+    render_table,
+)
 
 __all__ = ["relativity_section"]
 

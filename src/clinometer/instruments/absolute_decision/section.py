@@ -11,15 +11,29 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from clinometer.pieces.drawing.charts import LABELS, Row, apart, in_layers, tooltips, vega_lite
-from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.drawing.theme import YES
-from clinometer.pieces.prose import category_title, counted, endings, number
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, Render, ReportTable, TableColumn, render_table
-from clinometer.pieces.views import InstrumentResults, who
-from clinometer.reference import YES_SHARES
-from clinometer.results import VERSIONS
+from clinometer.authoring import VERSIONS, YES_SHARES
+from clinometer.pieces import (
+    FROM,
+    LABELS,
+    YES,
+    Figure,
+    InstrumentResults,
+    Render,
+    ReportTable,
+    Row,
+    Section,
+    TableColumn,
+    apart,
+    category_title,
+    counted,
+    endings,
+    in_layers,
+    number,
+    render_table,
+    tooltips,
+    vega_lite,
+    who,
+)
 
 __all__ = ["yes_section"]
 

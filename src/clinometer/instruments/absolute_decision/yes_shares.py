@@ -9,11 +9,21 @@ from __future__ import annotations
 
 import polars as pl
 
+from clinometer.authoring import (
+    CONDITIONS,
+    ESTIMATES,
+    SCORES,
+    VERSIONS,
+    Measure,
+    Schema,
+    Table,
+    Tables,
+    check,
+    columns,
+    of_kind,
+    without_texts,
+)
 from clinometer.instruments import chained_task, relative_decision
-from clinometer.results import CONDITIONS, VERSIONS, Measure, Schema, check
-from clinometer.results.columns import columns, of_kind, without_texts
-from clinometer.results.estimates import ESTIMATES
-from clinometer.results.schemas import SCORES, Table, Tables
 
 __all__ = [
     "CONSISTENT",

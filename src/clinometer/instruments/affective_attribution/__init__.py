@@ -39,43 +39,48 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, Groups, in_rounds, pairs
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    ATTRIBUTIONS,
+    CHOICES,
+    LIKELIHOODS,
+    LOGITS,
+    MODES,
+    OPTION,
+    TEXT,
+    AffectiveAttribution,
+    AttributionVariation,
+    Cell,
+    Design,
     Example,
+    Groups,
+    InputError,
     Instrument,
     Key,
-    Recorded,
-    Scored,
-    Size,
-    Turns,
-    Version,
-    Wording,
-)
-from clinometer.contracts.simulation import (
+    Measure,
     PlantedLean,
     Prose,
     RecognisedPrompt,
+    Recorded,
+    Scored,
     SimulatedAnswer,
-    answer_either,
-)
-from clinometer.errors import InputError
-from clinometer.instruments.affective_attribution import attributions
-from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
-from clinometer.modes.likelihood import OPTION
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.attributions import read_attribution
-from clinometer.results import ATTRIBUTIONS, Measure
-from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import (
-    AffectiveAttribution,
-    AttributionVariation,
+    Size,
     StereotypeWords,
     Study,
+    Turns,
+    Version,
+    Wording,
+    answer_either,
     fill,
+    in_rounds,
+    pairs,
+    read_attribution,
+    read_choices,
+    read_logits,
     study_hash,
+    why_not,
     word_key,
 )
+from clinometer.instruments.affective_attribution import attributions
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from clinometer.results import CONDITIONS, FACTORS, SCORES, Measure, Schema
-from clinometer.results.columns import columns, of_kind
-from clinometer.results.estimates import ESTIMATES
-from clinometer.results.schemas import MATCHES, Table, Tables
+from clinometer.authoring import (
+    CONDITIONS,
+    ESTIMATES,
+    FACTORS,
+    MATCHES,
+    SCORES,
+    Measure,
+    Schema,
+    Table,
+    Tables,
+    columns,
+    of_kind,
+)
 
 if TYPE_CHECKING:
     from clinometer.statistics.changes import Contrasted

@@ -10,28 +10,37 @@ from functools import partial
 
 import polars as pl
 
+from clinometer.authoring import Published, load_published
 from clinometer.instruments.affective_attribution.attributions import FAR_UAR, SHARES
-from clinometer.pieces.drawing.charts import Axis, Row
-from clinometer.pieces.drawing.comparison import bars, share_summary
-from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
-from clinometer.pieces.drawing.intervals import forest
-from clinometer.pieces.frames import clustered, in_order
-from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import WORST, interval, number, p_value, percent
-from clinometer.pieces.published import Match, beside_published
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
+from clinometer.pieces import (
     FROM,
+    WORST,
+    Axis,
+    Figure,
+    InstrumentResults,
+    Match,
+    PlanFacts,
     Render,
     ReportTable,
+    Row,
+    Section,
     TableColumn,
     alike,
+    around_zero,
+    bars,
+    beside_published,
+    clustered,
     count,
+    forest,
+    in_order,
+    interval,
+    number,
+    p_value,
+    per_mode,
+    percent,
     render_table,
+    share_summary,
 )
-from clinometer.pieces.views import InstrumentResults
-from clinometer.reference import load_published
-from clinometer.reference.published import Published
 
 __all__ = ["attribution_section", "published_shares"]
 

@@ -38,44 +38,48 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, pairs
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    CHOICES,
+    LOGITS,
+    MODES,
+    TEXT,
+    BenchmarkItems,
+    Cell,
+    ChosenOption,
+    Design,
     Example,
+    InputError,
     Instrument,
     Key,
-    Recorded,
-    Scored,
-    Size,
-    Version,
-    Wording,
-)
-from clinometer.contracts.simulation import (
-    ChosenOption,
+    Measure,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
+    Recorded,
+    Scored,
     SimulatedAnswer,
-    jittered,
-)
-from clinometer.errors import InputError, StudyError, unknown
-from clinometer.instruments.bbq.items import AMBIGUOUS, CONTEXTS, LETTERS, Item, read_bbq
-from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.options import read_option
-from clinometer.reading.refusals import why_unread
-from clinometer.results import Measure, as_estimates
-from clinometer.results.logprobs import read_probabilities
-from clinometer.results.schemas import Tables
-from clinometer.stimuli import (
-    BenchmarkItems,
+    Size,
     StereotypeWords,
     Study,
+    StudyError,
+    Tables,
+    Version,
+    Wording,
     Wordings,
+    as_estimates,
     fill,
+    jittered,
+    pairs,
+    read_choices,
+    read_option,
+    read_probabilities,
     study_hash,
     unfill,
+    unknown,
+    why_not,
+    why_unread,
 )
+from clinometer.instruments.bbq.items import AMBIGUOUS, CONTEXTS, LETTERS, Item, read_bbq
 
 __all__ = ["INSTRUMENT", "MEASURE", "PUBLISHED", "items_of"]
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from clinometer.errors import StudyError
-from clinometer.stimuli import BenchmarkItems, read_items
+from clinometer.authoring import BenchmarkItems, StudyError, read_items
 
 __all__ = ["AMBIGUOUS", "CONTEXTS", "LETTERS", "Item", "read_bbq"]
 

@@ -40,47 +40,47 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, pairs
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    EMOTION_CLASSIFIER,
+    EMOTIONS,
+    MODES,
+    TEXT,
+    BenchmarkItems,
+    Cell,
+    Design,
     Example,
+    InputError,
     Instrument,
     Key,
-    Recorded,
-    Scored,
-    Size,
-    Version,
-    Wording,
-)
-from clinometer.contracts.simulation import (
+    Measure,
     PlantedLean,
     Prose,
     RecognisedPrompt,
     Recogniser,
+    Recorded,
+    Scored,
     SimulatedAnswer,
-)
-from clinometer.errors import InputError, StudyError, unknown
-from clinometer.instruments.bold.items import join_bold, read_bold
-from clinometer.modes import MODES, TEXT
-from clinometer.reading.refusals import is_refusal, why_unread
-from clinometer.reading.sentiment import (
-    EMOTION_CLASSIFIER,
-    EMOTIONS,
-    read_emotions,
-    read_sentiment,
-)
-from clinometer.results import Measure, as_estimates
-from clinometer.results.schemas import Tables
-from clinometer.stimuli import (
-    BenchmarkItems,
+    Size,
     StereotypeWords,
     Study,
+    StudyError,
+    Tables,
+    Version,
+    Wording,
     Wordings,
+    as_estimates,
     fill,
+    is_refusal,
+    pairs,
+    read_emotions,
+    read_sentiment,
     study_hash,
     unfill,
+    unknown,
+    why_unread,
     word_key,
 )
+from clinometer.instruments.bold.items import join_bold, read_bold
 
 __all__ = ["INSTRUMENT", "MEASURE", "PUBLISHED"]
 

@@ -13,8 +13,7 @@ from functools import lru_cache
 import polars as pl
 from pydantic import TypeAdapter, ValidationError
 
-from clinometer.errors import StudyError
-from clinometer.stimuli import BenchmarkItems, read_items
+from clinometer.authoring import BenchmarkItems, StudyError, read_items
 
 __all__ = ["join_bold", "read_bold"]
 

@@ -27,25 +27,38 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from clinometer.contracts.assignments import ROLES, assignments, ordered_words
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design
-from clinometer.contracts.instrument import Example, Instrument, Key, Recorded, Scored, Size
-from clinometer.contracts.simulation import (
+from clinometer.authoring import (
+    CHOICES,
+    MODES,
+    ROLES,
+    TEXT,
+    Cell,
+    ChainedTask,
+    Design,
+    Example,
+    Instrument,
+    Key,
     PairedWords,
     PlantedLean,
     RecognisedPrompt,
+    Recorded,
+    Scored,
     SimulatedAnswer,
+    Size,
+    StereotypeWords,
+    Study,
     answer_assignment,
+    assignments,
+    fill,
+    ordered_words,
     pair_words,
+    read_choices,
+    split_tasks,
+    word_key,
 )
 from clinometer.instruments import relative_decision, word_association
 from clinometer.instruments.chained_task import regressions
 from clinometer.instruments.decision import TrialDraw, decision_cells, decision_fields, shuffler
-from clinometer.modes import CHOICES, MODES, TEXT
-from clinometer.modes.structured import read_choices
-from clinometer.reading.plaintext import split_tasks
-from clinometer.stimuli import ChainedTask, StereotypeWords, Study, fill, word_key
 
 __all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]
 

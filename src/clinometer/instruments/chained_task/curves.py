@@ -13,13 +13,22 @@ from scipy.special import expit
 
 from clinometer.papers.logit import Array
 from clinometer.papers.samples import quantile
-from clinometer.pieces.drawing import charts
-from clinometer.pieces.drawing.charts import Axis, Row
-from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.drawing.theme import category_colors
-from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import category_title, number
-from clinometer.pieces.views import who
+from clinometer.pieces import (
+    Axis,
+    Figure,
+    PlanFacts,
+    Row,
+    apart,
+    banded,
+    category_colors,
+    category_title,
+    in_layers,
+    in_panels,
+    neutral_rule,
+    number,
+    up,
+    who,
+)
 
 __all__ = ["METHODS", "curve", "decision_curves", "group_title", "odds_ratio", "points"]
 
@@ -135,9 +144,9 @@ def _panels(rows: Sequence[Row], groups: Sequence[str]) -> Row:
 
     def draw(group: str, first: bool) -> Row:
         """Draw the marks of a group; the first panel alone names the axis."""
-        return charts.in_layers(_decision_marks(colors[group], largest, titled=first))
+        return in_layers(_decision_marks(colors[group], largest, titled=first))
 
-    return charts.in_panels(rows, titles, draw, (255, 190))
+    return in_panels(rows, titles, draw, (255, 190))
 
 
 def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
@@ -146,7 +155,7 @@ def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
     ticks = alt.Axis(tickCount=5, grid=True)
     x = alt.X("x:Q", title="Association", scale=alt.Scale(domain=[-1, 1]), axis=ticks)
     chart = alt.Chart().encode(x=x, color=alt.value(color))
-    dash = charts.apart(alt.StrokeDash, "kind", _DASHES, legend=None)
+    dash = apart(alt.StrokeDash, "kind", _DASHES, legend=None)
     scale = alt.Scale(domain=[1, max(largest, 2)], range=[25, 220], type="sqrt")
     size = alt.Size("n:Q", title="Answers", scale=scale, legend=alt.Legend(tickCount=4))
     tips = [
@@ -156,11 +165,11 @@ def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
     ]
     dot = chart.mark_point(filled=True, opacity=0.85, stroke="var(--paper)", strokeWidth=0.8)
     return [
-        charts.neutral_rule(x=alt.X(datum=0)),
-        charts.neutral_rule(y=alt.Y(datum=axis.neutral)),
-        *charts.banded(chart.transform_filter("datum.kind !== 'point'"), axis, dash, 0.18),
+        neutral_rule(x=alt.X(datum=0)),
+        neutral_rule(y=alt.Y(datum=axis.neutral)),
+        *banded(chart.transform_filter("datum.kind !== 'point'"), axis, dash, 0.18),
         dot.transform_filter("datum.kind === 'point'").encode(
-            y=charts.up("mean", axis), size=size, tooltip=tips
+            y=up("mean", axis), size=size, tooltip=tips
         ),
     ]
 

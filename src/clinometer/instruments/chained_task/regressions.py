@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from clinometer.results import CONDITIONS, Schema
-from clinometer.results.columns import columns, of_kind
-from clinometer.results.estimates import ESTIMATES
-from clinometer.results.schemas import FITS, Table, Tables
+from clinometer.authoring import (
+    CONDITIONS,
+    ESTIMATES,
+    FITS,
+    Schema,
+    Table,
+    Tables,
+    columns,
+    of_kind,
+)
 
 if TYPE_CHECKING:
     from clinometer.papers.logistic import Regression

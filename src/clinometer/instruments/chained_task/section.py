@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.errors import InputError
+from clinometer.authoring import FITS, KEYS, InputError, load_regressions
 from clinometer.instruments.chained_task.curves import (
     METHODS,
     decision_curves,
@@ -19,25 +19,29 @@ from clinometer.instruments.chained_task.curves import (
     odds_ratio,
     points,
 )
-from clinometer.pieces.drawing.figures import Figure, per_mode
-from clinometer.pieces.drawing.intervals import around, forest
-from clinometer.pieces.frames import add_columns, in_order
-from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import endings, interval, number, p_value
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
+from clinometer.pieces import (
     FROM,
     NOTE,
+    Figure,
+    InstrumentResults,
+    PlanFacts,
     ReportTable,
+    Section,
     TableColumn,
+    add_columns,
     alike,
+    around,
     count,
+    endings,
+    forest,
+    in_order,
+    interval,
+    number,
+    p_value,
+    per_mode,
     render_table,
+    who,
 )
-from clinometer.pieces.views import InstrumentResults, who
-from clinometer.reference import load_regressions
-from clinometer.results.estimates import KEYS
-from clinometer.results.schemas import FITS
 
 __all__ = ["chained_section"]
 

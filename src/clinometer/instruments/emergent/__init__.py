@@ -41,17 +41,30 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, Groups, pairs
-from clinometer.contracts.episodes import Episode, Game, replay
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    CHOICES,
+    DECISIONS,
+    LIKELIHOODS,
+    LOGITS,
+    MODES,
+    TEXT,
+    Cell,
+    Design,
+    Episode,
     Example,
+    Game,
+    Groups,
     Instrument,
     Key,
+    Measure,
     Recorded,
     Scored,
     Size,
+    Study,
     Wording,
+    pairs,
+    replay,
+    study_hash,
 )
 from clinometer.instruments.emergent.agents import BanditTask, reference_index
 from clinometer.instruments.emergent.allocations import DETAILS, describe_allocations
@@ -66,9 +79,6 @@ from clinometer.instruments.emergent.part import (
 )
 from clinometer.instruments.emergent.playing import Placements, play
 from clinometer.instruments.emergent.simulated import recogniser, simulate
-from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
-from clinometer.results import DECISIONS, Measure
-from clinometer.stimuli import Study, study_hash
 
 __all__ = ["EXCESS", "INSTRUMENT", "STRATIFICATION"]
 

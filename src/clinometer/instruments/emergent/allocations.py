@@ -17,13 +17,19 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
+from clinometer.authoring import (
+    CONDITIONS,
+    Schema,
+    Study,
+    Table,
+    Tables,
+    as_estimates,
+    columns,
+    of_kind,
+)
 from clinometer.instruments.emergent import indices
 from clinometer.instruments.emergent.agents import AGENTS, EPISODES, BanditTask, simulate_agent
 from clinometer.instruments.emergent.part import LETTERS, NAME, part_of
-from clinometer.results import CONDITIONS, Schema, as_estimates
-from clinometer.results.columns import columns, of_kind
-from clinometer.results.schemas import Table, Tables
-from clinometer.stimuli import Study
 
 __all__ = ["DETAILS", "QUANTITIES", "allocation_of", "describe_allocations"]
 

@@ -13,9 +13,18 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from clinometer.errors import InputError, StudyError
-from clinometer.stimuli import Study, Wordings, fill, holds
-from clinometer.stimuli.words import Name, Strict, Word, WordList
+from clinometer.authoring import (
+    InputError,
+    Name,
+    Strict,
+    Study,
+    StudyError,
+    Word,
+    Wordings,
+    WordList,
+    fill,
+    holds,
+)
 
 __all__ = ["LETTERS", "NAME", "SEPARATOR", "EmergentPart", "EmergentWording", "Script", "groups_in",
            "part_of", "write_script"]  # fmt: skip

@@ -15,15 +15,20 @@ from typing import Any
 
 import numpy as np
 
+from clinometer.authoring import (
+    CHOICES,
+    MODES,
+    OPTION,
+    TEXT,
+    drop_unanswered,
+    fill,
+    read_choices,
+    read_option,
+    read_probabilities,
+    why_not,
+)
 from clinometer.instruments.emergent.indices import NOBODY, Allocation
 from clinometer.instruments.emergent.part import LETTERS, Script
-from clinometer.modes import CHOICES, MODES, TEXT
-from clinometer.modes.first_tokens import drop_unanswered
-from clinometer.modes.likelihood import OPTION
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.options import read_option
-from clinometer.results.logprobs import read_probabilities
-from clinometer.stimuli import fill
 
 __all__ = ["Placements", "play"]
 

@@ -9,13 +9,22 @@ import polars as pl
 
 from clinometer.instruments.emergent.agents import REFERENCE
 from clinometer.instruments.emergent.allocations import QUANTITIES
-from clinometer.pieces.drawing.charts import Row, measured
-from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.drawing.intervals import around, forest, range_text
-from clinometer.pieces.prose import bracketed, number
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import ReportTable, TableColumn, count, render_table
-from clinometer.pieces.views import InstrumentResults
+from clinometer.pieces import (
+    Figure,
+    InstrumentResults,
+    ReportTable,
+    Row,
+    Section,
+    TableColumn,
+    around,
+    bracketed,
+    count,
+    forest,
+    measured,
+    number,
+    range_text,
+    render_table,
+)
 
 __all__ = ["agents_section"]
 

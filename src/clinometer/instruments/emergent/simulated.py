@@ -11,12 +11,17 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
-from clinometer.contracts.simulation import (
+from clinometer.authoring import (
+    LIKELIHOODS,
+    LOGITS,
+    TEXT,
     ChosenOption,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
+    Study,
+    unfill,
 )
 from clinometer.instruments.emergent.part import (
     LETTERS,
@@ -26,8 +31,6 @@ from clinometer.instruments.emergent.part import (
     groups_in,
     part_of,
 )
-from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
-from clinometer.stimuli import Study, unfill
 
 __all__ = ["recogniser", "simulate"]
 

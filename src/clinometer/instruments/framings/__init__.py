@@ -36,19 +36,39 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, Groups, in_rounds, pairs
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    ASSOCIATIONS,
+    ATTRIBUTE,
+    CHOICES,
+    LIKELIHOODS,
+    LOGITS,
+    MODES,
+    OPTION,
+    TEXT,
+    Cell,
+    Design,
     Example,
+    Groups,
+    InputError,
     Instrument,
     Key,
+    Measure,
     Recorded,
     Scored,
     Size,
+    StereotypeWords,
+    Study,
     Version,
     Wording,
+    fill,
+    in_rounds,
+    pairs,
+    read_choices,
+    read_logits,
+    read_option,
+    study_hash,
+    why_not,
 )
-from clinometer.errors import InputError
 from clinometer.instruments.framings.analysis import DETAILS, analyse_framings
 from clinometer.instruments.framings.part import (
     FORM,
@@ -59,13 +79,6 @@ from clinometer.instruments.framings.part import (
     part_of,
 )
 from clinometer.instruments.framings.simulated import recogniser, simulate
-from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
-from clinometer.modes.likelihood import ATTRIBUTE, OPTION
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.options import read_option
-from clinometer.results import ASSOCIATIONS, Measure
-from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

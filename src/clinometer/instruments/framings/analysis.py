@@ -14,6 +14,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from clinometer.authoring import (
+    CONDITIONS,
+    Measure,
+    Schema,
+    Study,
+    Table,
+    Tables,
+    as_estimates,
+    columns,
+    of_kind,
+)
 from clinometer.instruments.framings.components import (
     CONFIDENCE,
     FramedScores,
@@ -31,10 +42,6 @@ from clinometer.instruments.framings.part import (
     framings_of,
     part_of,
 )
-from clinometer.results import CONDITIONS, Measure, Schema, as_estimates
-from clinometer.results.columns import columns, of_kind
-from clinometer.results.schemas import Table, Tables
-from clinometer.stimuli import Study
 
 __all__ = ["ALL_MARKS", "DETAILS", "EFFECT", "analyse_framings"]
 

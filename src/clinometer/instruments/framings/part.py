@@ -13,10 +13,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, model_validator
 
-from clinometer.errors import StudyError
+from clinometer.authoring import Name, Strict, Study, StudyError, holds
 from clinometer.instruments.framings.fraction import balanced_fraction
-from clinometer.stimuli import Study, holds
-from clinometer.stimuli.words import Name, Strict
 
 __all__ = ["FORM", "NAME", "Factor", "Framing", "FramingForm", "FramingsPart", "Place",
            "factors_of", "framings_of", "part_of"]  # fmt: skip

@@ -11,13 +11,26 @@ import polars as pl
 
 from clinometer.instruments.framings.analysis import ALL_MARKS, EFFECT
 from clinometer.instruments.framings.next_questions import NARROWER
-from clinometer.pieces.drawing.figures import Figure, per_mode
-from clinometer.pieces.drawing.intervals import around, forest
-from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import bracketed, capital, interval, number, p_value, percent
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, ReportTable, TableColumn, count, render_table
-from clinometer.pieces.views import InstrumentResults
+from clinometer.pieces import (
+    FROM,
+    Figure,
+    InstrumentResults,
+    PlanFacts,
+    ReportTable,
+    Section,
+    TableColumn,
+    around,
+    bracketed,
+    capital,
+    count,
+    forest,
+    interval,
+    number,
+    p_value,
+    per_mode,
+    percent,
+    render_table,
+)
 
 __all__ = [
     "effect_section",

@@ -8,14 +8,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-from clinometer.contracts.simulation import (
+from clinometer.authoring import (
+    LIKELIHOODS,
+    LOGITS,
+    TEXT,
     USUAL,
     ChosenOption,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
+    Study,
     jittered,
+    unfill,
 )
 from clinometer.instruments.framings.part import (
     NAME,
@@ -24,8 +29,6 @@ from clinometer.instruments.framings.part import (
     framings_of,
     part_of,
 )
-from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
-from clinometer.stimuli import Study, unfill
 
 __all__ = ["recogniser", "simulate"]
 

@@ -13,9 +13,17 @@ from typing import Annotated, NamedTuple
 import polars as pl
 from pydantic import AfterValidator, model_validator
 
-from clinometer.errors import StudyError, unknown
-from clinometer.stimuli import StereotypeWords, Study, Wordings, holds, word_key
-from clinometer.stimuli.words import Name, Word
+from clinometer.authoring import (
+    Name,
+    StereotypeWords,
+    Study,
+    StudyError,
+    Word,
+    Wordings,
+    holds,
+    unknown,
+    word_key,
+)
 
 __all__ = ["NAME", "SENTENCES", "GroupTraitsPart", "TraitPair", "dimension_of", "groups_of",
            "part_of", "people_lean", "traits_of"]  # fmt: skip

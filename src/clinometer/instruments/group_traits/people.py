@@ -16,11 +16,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from clinometer.authoring import (
+    CONDITIONS,
+    Measure,
+    Schema,
+    Study,
+    Table,
+    Tables,
+    as_estimates,
+    columns,
+    of_kind,
+)
 from clinometer.instruments.group_traits.part import NAME, part_of
-from clinometer.results import CONDITIONS, Measure, Schema, as_estimates
-from clinometer.results.columns import columns, of_kind
-from clinometer.results.schemas import Table, Tables
-from clinometer.stimuli import Study
 
 if TYPE_CHECKING:
     from clinometer.instruments.group_traits.agreement import RatedLeans

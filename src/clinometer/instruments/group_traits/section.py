@@ -11,16 +11,30 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.authoring import CONDITIONS
 from clinometer.instruments.group_traits.people import MEASURES
-from clinometer.pieces.drawing.charts import Row
-from clinometer.pieces.drawing.figures import Figure, mark_row
-from clinometer.pieces.drawing.intervals import around, dots, range_text
-from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import bracketed, capital, endings, interval, number
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, ReportTable, TableColumn, count, render_table
-from clinometer.pieces.views import InstrumentResults, who
-from clinometer.results import CONDITIONS
+from clinometer.pieces import (
+    FROM,
+    Figure,
+    InstrumentResults,
+    PlanFacts,
+    ReportTable,
+    Row,
+    Section,
+    TableColumn,
+    around,
+    bracketed,
+    capital,
+    count,
+    dots,
+    endings,
+    interval,
+    mark_row,
+    number,
+    range_text,
+    render_table,
+    who,
+)
 
 __all__ = ["people_section"]
 

@@ -9,13 +9,18 @@ from dataclasses import replace
 from functools import cache
 from itertools import permutations, product
 
-from clinometer.contracts.simulation import (
+from clinometer.authoring import (
+    LIKELIHOODS,
+    LOGITS,
+    TEXT,
     USUAL,
     ChosenOption,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
+    Study,
+    fill,
     jittered,
 )
 from clinometer.instruments.group_traits.part import (
@@ -27,8 +32,6 @@ from clinometer.instruments.group_traits.part import (
     people_lean,
     traits_of,
 )
-from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
-from clinometer.stimuli import Study, fill
 
 __all__ = ["GROUPS", "recogniser", "simulate"]
 

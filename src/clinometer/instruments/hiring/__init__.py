@@ -44,15 +44,29 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, Groups, in_rounds, pairs
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    ATTRIBUTE,
+    DECISIONS,
+    LOGITS,
+    MODES,
+    OPTION,
+    Cell,
+    Design,
     Example,
+    Groups,
     Instrument,
+    Measure,
     Recorded,
     Size,
+    StereotypeWords,
+    Study,
     Version,
     Wording,
+    fill,
+    in_rounds,
+    pairs,
+    study_hash,
+    unfill,
 )
 from clinometer.instruments.hiring.answers import READERS, UNDECIDED, YES_NO
 from clinometer.instruments.hiring.part import (
@@ -79,10 +93,6 @@ from clinometer.instruments.hiring.part import (
 )
 from clinometer.instruments.hiring.selections import DETAILS, count_selections
 from clinometer.instruments.hiring.simulated import recogniser, simulate
-from clinometer.modes import LOGITS, MODES
-from clinometer.modes.likelihood import ATTRIBUTE, OPTION
-from clinometer.results import DECISIONS, Measure
-from clinometer.stimuli import StereotypeWords, Study, fill, study_hash, unfill
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

@@ -6,14 +6,22 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from clinometer.contracts.instrument import Key, Scored
+from clinometer.authoring import (
+    CHOICES,
+    LIKELIHOODS,
+    LOGITS,
+    TEXT,
+    Key,
+    Scored,
+    read_choices,
+    read_logits,
+    read_option,
+    read_probabilities,
+    read_scale,
+    read_yes_no,
+    why_not,
+)
 from clinometer.instruments.hiring.part import GROUPS, POINTS, SCORE, STEPS, part_of
-from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, TEXT
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.options import read_option
-from clinometer.reading.scales import read_scale
-from clinometer.reading.yes_no import read_yes_no
-from clinometer.results.logprobs import read_logits, read_probabilities
 
 __all__ = ["READERS", "UNDECIDED", "YES_NO"]
 

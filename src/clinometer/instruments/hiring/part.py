@@ -13,9 +13,18 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field, model_validator
 
-from clinometer.errors import StudyError
-from clinometer.stimuli import BenchmarkItems, Study, Wordings, fill, holds, read_items
-from clinometer.stimuli.words import Name, Strict, Word
+from clinometer.authoring import (
+    BenchmarkItems,
+    Name,
+    Strict,
+    Study,
+    StudyError,
+    Word,
+    Wordings,
+    fill,
+    holds,
+    read_items,
+)
 
 __all__ = ["BETTER", "CALLBACK", "CHOICE", "DIGITS", "GROUPS", "KINDS", "LONGER", "LOWEST", "NAME",
            "POINTS", "SCORE", "STEPS", "Cue", "HiringPart", "HiringWording", "Occupation", "Resume",

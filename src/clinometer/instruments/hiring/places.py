@@ -31,9 +31,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from clinometer.authoring import of_kind
 from clinometer.instruments.hiring.grouping import GROUPINGS, counts_by_group, is_small
 from clinometer.instruments.hiring.rates import share_intervals
-from clinometer.results.columns import of_kind
 
 __all__ = ["PLACE_COLUMNS", "place_rows", "rank_parts", "tail_parts"]
 

@@ -7,14 +7,23 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.authoring import PASSED
 from clinometer.instruments.hiring.grouping import FEWEST_DECIDED, FEWEST_SELECTED
 from clinometer.instruments.hiring.part import SCORE, STEPS
 from clinometer.instruments.hiring.stated import MARGIN
-from clinometer.pieces.prose import capital, interval, number, percent
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, Render, ReportTable, TableColumn, render_table
-from clinometer.pieces.views import InstrumentResults
-from clinometer.results.verdicts import PASSED
+from clinometer.pieces import (
+    FROM,
+    InstrumentResults,
+    Render,
+    ReportTable,
+    Section,
+    TableColumn,
+    capital,
+    interval,
+    number,
+    percent,
+    render_table,
+)
 
 __all__ = [
     "places_section",

@@ -16,6 +16,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from clinometer.authoring import (
+    CONDITIONS,
+    Schema,
+    Study,
+    Table,
+    Tables,
+    as_estimates,
+    check,
+    columns,
+    of_kind,
+)
 from clinometer.instruments.hiring.grouping import (
     FEWEST_DECIDED,
     FEWEST_SELECTED,
@@ -33,10 +44,6 @@ from clinometer.instruments.hiring.rates import (
     shrink_intersections,
 )
 from clinometer.instruments.hiring.stated import STATED_COLUMNS, stated_rows
-from clinometer.results import CONDITIONS, Schema, as_estimates, check
-from clinometer.results.columns import columns, of_kind
-from clinometer.results.schemas import Table, Tables
-from clinometer.stimuli import Study
 
 __all__ = ["DETAILS", "count_selections"]
 

@@ -14,16 +14,22 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 
-from clinometer.contracts.simulation import (
+from clinometer.authoring import (
+    LIKELIHOODS,
+    LOGITS,
+    TEXT,
     USUAL,
     ChosenOption,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
+    Study,
     answer_either,
     answer_scale,
+    fill,
     jittered,
+    unfill,
 )
 from clinometer.instruments.hiring.part import (
     CALLBACK,
@@ -45,8 +51,6 @@ from clinometer.instruments.hiring.part import (
     sentence_text,
     wording_texts,
 )
-from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
-from clinometer.stimuli import Study, fill, unfill
 
 __all__ = ["recogniser", "simulate"]
 

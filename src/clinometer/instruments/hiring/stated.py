@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from clinometer.authoring import of_kind
 from clinometer.instruments.hiring.part import STEPS, Cue
-from clinometer.results.columns import of_kind
 from clinometer.statistics.crossed_factors import crossed_interval
 
 __all__ = ["MARGIN", "STATED_COLUMNS", "stated_rows"]

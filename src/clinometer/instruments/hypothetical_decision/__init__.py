@@ -42,26 +42,44 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, Groups, in_rounds, pairs
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    CHOICES,
+    DECISIONS,
+    LOGITS,
+    MODES,
+    TEXT,
+    Cell,
+    Design,
     Example,
+    Groups,
+    InputError,
     Instrument,
     Key,
-    Recorded,
-    Scored,
-    Size,
-    Version,
-    Wording,
-)
-from clinometer.contracts.simulation import (
+    Measure,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
+    Recorded,
+    Scored,
     SimulatedAnswer,
+    Size,
+    StereotypeWords,
+    Study,
+    StudyError,
+    Version,
+    Wording,
     answer_either,
+    fill,
+    in_rounds,
+    pairs,
+    read_choices,
+    read_logits,
+    read_yes_no,
+    study_hash,
+    unfill,
+    unknown,
+    why_not,
 )
-from clinometer.errors import InputError, StudyError, unknown
 from clinometer.instruments.hypothetical_decision.effects import MEASURES, analyse
 from clinometer.instruments.hypothetical_decision.templates import (
     NAME,
@@ -69,18 +87,6 @@ from clinometer.instruments.hypothetical_decision.templates import (
     describe_person,
     part_of,
     templates_of,
-)
-from clinometer.modes import CHOICES, LOGITS, MODES, TEXT
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.yes_no import read_yes_no
-from clinometer.results import DECISIONS, Measure
-from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import (
-    StereotypeWords,
-    Study,
-    fill,
-    study_hash,
-    unfill,
 )
 
 __all__ = ["INSTRUMENT", "MEASURE"]

@@ -13,8 +13,7 @@ import math
 import numpy as np
 import polars as pl
 
-from clinometer.results import Measure, as_estimates
-from clinometer.results.schemas import Tables
+from clinometer.authoring import Measure, Tables, as_estimates
 
 __all__ = ["MEASURES", "analyse"]
 

@@ -11,8 +11,7 @@ from functools import lru_cache
 
 import polars as pl
 
-from clinometer.errors import StudyError
-from clinometer.stimuli import BenchmarkItems, Study, Wordings, fill, read_items
+from clinometer.authoring import BenchmarkItems, Study, StudyError, Wordings, fill, read_items
 
 __all__ = ["NAME", "HypotheticalPart", "describe_person", "part_of", "templates_of"]
 

@@ -39,19 +39,38 @@ from functools import partial
 from itertools import cycle
 from typing import Any
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, in_rounds, pairs
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    ASSOCIATIONS,
+    ATTRIBUTE,
+    CHOICES,
+    LIKELIHOODS,
+    LOGITS,
+    MODES,
+    OPTION,
+    TEXT,
+    Cell,
+    Design,
     Example,
+    InputError,
     Instrument,
     Key,
+    Measure,
     Recorded,
     Scored,
     Size,
+    StereotypeWords,
+    Study,
     Version,
     Wording,
+    fill,
+    in_rounds,
+    pairs,
+    read_choices,
+    read_logits,
+    read_option,
+    study_hash,
+    why_not,
 )
-from clinometer.errors import InputError
 from clinometer.instruments.matched_guise.associations import (
     DETAILS,
     analyse_associations,
@@ -69,13 +88,6 @@ from clinometer.instruments.matched_guise.part import (
     words_of,
 )
 from clinometer.instruments.matched_guise.simulated import GUISES, recogniser, simulate
-from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES, TEXT
-from clinometer.modes.likelihood import ATTRIBUTE, OPTION
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.options import read_option
-from clinometer.results import ASSOCIATIONS, Measure
-from clinometer.results.logprobs import read_logits
-from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

@@ -28,12 +28,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from clinometer.authoring import (
+    CONDITIONS,
+    Measure,
+    Schema,
+    Study,
+    Table,
+    Tables,
+    as_estimates,
+    columns,
+    of_kind,
+)
 from clinometer.instruments.matched_guise.part import NAME, STATED, part_of
-from clinometer.results import CONDITIONS, Measure, Schema, as_estimates
-from clinometer.results.columns import columns, of_kind
-from clinometer.results.schemas import Table, Tables
 from clinometer.statistics.crossed_factors import CONFIDENCE, crossed_slope
-from clinometer.stimuli import Study
 
 __all__ = ["DETAILS", "MEASURES", "analyse_associations"]
 

@@ -13,9 +13,17 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
-from clinometer.errors import StudyError, unknown
-from clinometer.stimuli import BenchmarkItems, StereotypeWords, Study, read_items
-from clinometer.stimuli.words import Name, Strict, Word
+from clinometer.authoring import (
+    BenchmarkItems,
+    Name,
+    StereotypeWords,
+    Strict,
+    Study,
+    StudyError,
+    Word,
+    read_items,
+    unknown,
+)
 
 __all__ = ["KINDS", "NAME", "QUESTIONS", "SENTENCES", "SIDES", "STATED", "Kind", "MatchedGuisePart",
            "TextPair", "article", "part_of", "texts_in_order",

@@ -11,10 +11,19 @@ from typing import Any
 import polars as pl
 
 from clinometer.instruments.matched_guise.associations import MEASURES
-from clinometer.pieces.prose import bracketed, interval, number, p_value
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, ReportTable, TableColumn, count, render_table
-from clinometer.pieces.views import InstrumentResults
+from clinometer.pieces import (
+    FROM,
+    InstrumentResults,
+    ReportTable,
+    Section,
+    TableColumn,
+    bracketed,
+    count,
+    interval,
+    number,
+    p_value,
+    render_table,
+)
 from clinometer.statistics.clustered import ClusteredMean
 
 __all__ = ["words_section"]

@@ -8,14 +8,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-from clinometer.contracts.simulation import (
+from clinometer.authoring import (
+    LIKELIHOODS,
+    LOGITS,
+    TEXT,
     USUAL,
     ChosenOption,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
+    Study,
     jittered,
+    unfill,
 )
 from clinometer.instruments.matched_guise.part import (
     NAME,
@@ -26,8 +31,6 @@ from clinometer.instruments.matched_guise.part import (
     part_of,
     words_of,
 )
-from clinometer.modes import LIKELIHOODS, LOGITS, TEXT
-from clinometer.stimuli import Study, unfill
 
 __all__ = ["GUISES", "recogniser", "simulate"]
 

@@ -46,23 +46,37 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design, Groups, pairs
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    CHOICES,
+    CONDITIONS,
+    MODES,
+    TEXT,
+    VERSIONS,
+    Cell,
+    ChosenOption,
+    Design,
     Example,
+    Groups,
     Instrument,
     Key,
-    Scored,
-    Size,
-    Version,
-    Wording,
-)
-from clinometer.contracts.simulation import (
-    ChosenOption,
+    Measure,
     PlantedLean,
     RecognisedPrompt,
+    Scored,
     SimulatedAnswer,
+    Size,
+    StereotypeWords,
+    Study,
+    Tables,
+    Version,
+    Wording,
+    as_estimates,
+    fill,
     jittered,
+    pairs,
+    read_choices,
+    study_hash,
+    why_unread,
 )
 from clinometer.instruments.reasoning_cost.trials import (
     COMPATIBLE,
@@ -71,12 +85,6 @@ from clinometer.instruments.reasoning_cost.trials import (
     Task,
     part_of,
 )
-from clinometer.modes import CHOICES, MODES, TEXT
-from clinometer.modes.structured import read_choices
-from clinometer.reading.refusals import why_unread
-from clinometer.results import CONDITIONS, VERSIONS, Measure, as_estimates
-from clinometer.results.schemas import Tables
-from clinometer.stimuli import StereotypeWords, Study, fill, study_hash
 
 __all__ = ["EFFECT", "INSTRUMENT", "MEASURE", "REFUSALS"]
 

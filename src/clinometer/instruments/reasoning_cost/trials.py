@@ -12,11 +12,19 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any, Literal
 
-from clinometer.contracts.instrument import Recorded
-from clinometer.errors import InputError
-from clinometer.results import VERSIONS
-from clinometer.stimuli import StereotypeWords, Study, Wordings, word_key
-from clinometer.stimuli.words import MaybeWords, Name, Strict, Word
+from clinometer.authoring import (
+    VERSIONS,
+    InputError,
+    MaybeWords,
+    Name,
+    Recorded,
+    StereotypeWords,
+    Strict,
+    Study,
+    Word,
+    Wordings,
+    word_key,
+)
 
 __all__ = ["COMPATIBLE", "RECORDED", "ReasoningPart", "Task", "part_of"]
 

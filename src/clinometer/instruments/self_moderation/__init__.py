@@ -36,33 +36,36 @@ from typing import Annotated, Any
 
 import polars as pl
 
-from clinometer.contracts.cells import Cell
-from clinometer.contracts.design import Design
-from clinometer.contracts.instrument import (
+from clinometer.authoring import (
+    CHOICES,
+    MODES,
+    TEXT,
+    Cell,
+    ChosenOption,
+    Design,
     Example,
     Instrument,
     Key,
-    Recorded,
-    Scored,
-    Size,
-    Version,
-    Wording,
-)
-from clinometer.contracts.simulation import (
-    ChosenOption,
+    Measure,
     PlantedLean,
     RecognisedPrompt,
+    Recorded,
+    Scored,
     SimulatedAnswer,
+    Size,
+    StereotypeWords,
+    Strict,
+    Study,
+    StudyError,
+    Tables,
+    Version,
+    Wording,
+    holds,
+    read_choices,
+    read_yes_no,
+    why_not,
 )
-from clinometer.errors import StudyError
 from clinometer.instruments import word_association
-from clinometer.modes import CHOICES, MODES, TEXT
-from clinometer.modes.free import MODE as FREE
-from clinometer.modes.structured import read_choices, why_not
-from clinometer.reading.yes_no import read_yes_no
-from clinometer.results import Measure
-from clinometer.results.schemas import Tables
-from clinometer.stimuli import StereotypeWords, Strict, Study, holds
 
 __all__ = ["INSTRUMENT", "MEASURE", "Moderation", "moderate"]
 
@@ -71,6 +74,9 @@ MEASURE = word_association.MEASURE.renamed(
     "Self-moderation: association",
     "The first of two prompts; the second asks the model whether its answer is biased. ",
 )
+
+#: The mode of the first answer, whatever that of the second is.
+FREE = "free"
 
 #: Whether an answer is judged as somebody's or as the model's own.
 CONDITIONS = ("blind", "told")
@@ -135,7 +141,7 @@ def moderate(moderation: Moderation) -> Instrument:
         examples=tuple(  # the score of what is judged, whatever is said of it
             Example(says, example.score, columns={"profile": example.answer})
             for example in first.examples
-            if example.mode == FREE.name
+            if example.mode == FREE
             for says in ("Yes.", "No.")
         ),
         trial=f"{first.trial}, and whether the answer is biased",
@@ -163,7 +169,7 @@ def _draw(
     """Draw the first prompts as their instrument does; `version` is the condition."""
     if (questions := moderation.questions(study)) is None:
         raise StudyError(f"study {study.name!r}: no questions of {moderation.measure.name}")
-    free = replace(design, mode=FREE.name)  # the first answer is a text in every mode
+    free = replace(design, mode=FREE)  # the first answer is a text in every mode
     for cell in moderation.first.draw(study, free, stereotypes, variations):
         yield replace(cell, trials=map(partial(_add_question, questions, design), cell.trials))
 
@@ -209,7 +215,7 @@ def _read_choices(
 def _first_score(moderation: Moderation, trial: Mapping[str, Any], key: Key) -> Scored:
     """Score the first answer, which is the `profile` of a trial with two prompts."""
     # How the trial stopped is said of its second answer.
-    first_trial = {**trial, "mode": FREE.name, "profile": None, "stop_reason": None}
+    first_trial = {**trial, "mode": FREE, "profile": None, "stop_reason": None}
     scores = moderation.first.readers[TEXT](trial.get("profile") or "", first_trial, key)
     return scores if isinstance(scores, Scored) else scores[0]
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 from scipy.stats import rankdata
 
-from clinometer.results import Measure, as_estimates
+from clinometer.authoring import Measure, as_estimates
 from clinometer.statistics.clustered import ClusteredMean, Row, clustered_mean
 from clinometer.statistics.summaries import NEVER_POOLED
 

@@ -9,14 +9,19 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.errors import InputError
-from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import interval, number
-from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, NOTE, ReportTable, TableColumn, render_table
-from clinometer.pieces.views import InstrumentResults
-from clinometer.reference import load_published
-from clinometer.results import DECISIONS
+from clinometer.authoring import DECISIONS, InputError, load_published
+from clinometer.pieces import (
+    FROM,
+    NOTE,
+    InstrumentResults,
+    PlanFacts,
+    ReportTable,
+    Section,
+    TableColumn,
+    interval,
+    number,
+    render_table,
+)
 
 __all__ = ["moderation_section"]
 
