@@ -256,7 +256,7 @@ def _errors(
     """Return the exact errors of stereotypes in a design, by `_PLANNED`."""
     errors = {}
     names = ["level", *keys_of("stereotype")[1:]]  # without the model
-    part = replace(plan.whole(), selections=parts)
+    part = replace(plan.without_looks(), selections=parts)
     for key, error in errors_of_plan(part, pilot).items():
         if key[0] == "stereotype":
             values = dict(zip(names, key, strict=True))
@@ -330,7 +330,7 @@ def _unpaid(
 
 def _price(plan: Plan, parts: Sequence[Selection], prices: Path | None) -> _Price:
     """Return the calls, tokens and dollars of asking every model some parts of a plan."""
-    pieces = replace(plan.whole(), selections=parts).pieces()
+    pieces = replace(plan.without_looks(), selections=parts).pieces()
     costs = estimate_costs(pieces, plan.models, prices)
     tokens = sum(cost.input_tokens + cost.output_tokens for cost in costs)
     return sum(cost.calls for cost in costs), tokens, sum(cost.usd or 0.0 for cost in costs)

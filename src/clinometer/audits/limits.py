@@ -126,7 +126,7 @@ def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:
     """Return what of a plan a rule is about; None where that is nothing."""
     where = rule.where
     selections = []
-    for part in plan.whole().selections:
+    for part in plan.without_looks().selections:
         measures = [measure.name for measure in INSTRUMENTS[part.instrument].measures]
         if where.instrument is not None and where.instrument not in measures:
             continue
@@ -138,7 +138,7 @@ def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:
     modes = [mode for mode in plan.modes if where.mode in (None, mode)]
     if not selections or not modes:
         return None
-    return replace(plan.whole(), selections=selections, modes=modes)
+    return replace(plan.without_looks(), selections=selections, modes=modes)
 
 
 def _with_times(plan: Plan, times: int) -> Plan:

@@ -185,12 +185,12 @@ def _add_modes(modes: Sequence[str], parts: Sequence[Selection]) -> tuple[str, .
     candidates = [*modes]
     for part in parts:
         # `sorted` is stable: closed modes first, each kind in the order of `MODES`.
-        able = sorted(part.asked_in(tuple(MODES)), key=lambda mode: not MODES[mode].closed)
+        able = sorted(part.fitting_modes(tuple(MODES)), key=lambda mode: not MODES[mode].closed)
         if able and not {*able} & {*candidates}:
             candidates.append(able[0])
     used_modes: set[str] = set()
     for part in parts:
-        used_modes.update(part.asked_in(candidates))
+        used_modes.update(part.fitting_modes(candidates))
     return tuple(mode for mode in candidates if mode in used_modes)
 
 
@@ -413,7 +413,7 @@ def _add_controls(
                 added.append(_with_mode_variations(lent, modes, PlanOptions()))
         if others and (keys := controls_needed(control, others)):
             own = select_study(control.name, ",".join(keys), iterations=iterations, instrument=name)
-            if own.asked_in(modes):
+            if own.fitting_modes(modes):
                 # Named variations are of the studies; controls have their own.
                 added.append(_with_mode_variations(own, modes, PlanOptions()))
     return [

@@ -37,7 +37,7 @@ class Console(Watcher):
     def __init__(self, run: Run, announce: Callable[[Plan], None]) -> None:
         self.run = run
         self.announce = announce
-        self.whole = run.plan.whole()
+        self.whole = run.plan.without_looks()
         self.costs = estimate_costs(self.whole.pieces(), run.plan.models, run.asking.prices)
 
     def on_opened(self) -> None:
