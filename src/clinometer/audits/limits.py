@@ -82,13 +82,13 @@ class DecidedLimit:
         passes = f"{self.rule.title}: {model} passes in {self.chance:.0%} of runs"
         if self.is_decided:
             return f"{passes} ({self.trials:,} trials; from {self.smallest:.2f} on in {CHANCE:.0%})"
-        wanted = f"{self.rule.at_most:g} takes more wordings or group words"
+        requirement = f"{self.rule.at_most:g} takes more wordings or group words"
         if self.needed is not None:
             price = f", about ${self.usd:,.2f}" if self.usd else ""
-            wanted = f"{self.rule.at_most:g} takes {self.needed:,} trials{price}"
+            requirement = f"{self.rule.at_most:g} takes {self.needed:,} trials{price}"
         return (
             f"{passes}: {self.trials:,} trials decide limits of {self.smallest:.2f} and more; "
-            f"{wanted}"
+            f"{requirement}"
         )
 
 

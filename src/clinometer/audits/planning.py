@@ -250,10 +250,10 @@ def power_of_plan(
     table = plan_power(planned_runs, inference, chance, runs, on_plan)
     keys = [*RUN[1:], "control"]  # without the model: all are asked the same
     schema = dict.fromkeys((*NEVER_POOLED, "planned_from"), pl.String)
-    planned_from = pl.DataFrame(sources, schema, orient="row").unique(keys)
-    planned_from = planned_from.select(*keys, "planned_from")
+    plan_sources = pl.DataFrame(sources, schema, orient="row").unique(keys)
+    plan_sources = plan_sources.select(*keys, "planned_from")
     # Nulls are equal: dimension, conditions and control are null in most runs.
-    table = table.join(planned_from, on=keys, nulls_equal=True, maintain_order="left")
+    table = table.join(plan_sources, on=keys, nulls_equal=True, maintain_order="left")
     return check(table, POWER, "power")
 
 

@@ -65,7 +65,7 @@ class Console(Watcher):
         with progress_bar(n_trials) as advance:
             yield advance
 
-    def on_asked(self, outcome: Outcome) -> None:
+    def on_outcome(self, outcome: Outcome) -> None:
         """Print what has no answer."""
         for model, error in outcome.failed.items():
             remark(f"left out: {error}" if model in error else f"left out: {model}: {error}")
