@@ -46,7 +46,7 @@ from clinometer.statistics.changes import seen_together
 __all__ = [
     "Decision",
     "Level",
-    "adjust_together",
+    "adjust_family",
     "decide",
     "difference_text",
     "profile",
@@ -73,11 +73,13 @@ _WHY_OPEN = {
 }
 
 
-def adjust_together(differences: pl.DataFrame, explicit: bool = False) -> pl.DataFrame:
+def adjust_family(differences: pl.DataFrame, explicit: bool = False) -> pl.DataFrame:
     """Adjust differences over all that is decided about."""
-    over = pl.format("{} differences of all instruments, studies, modes and dimensions", "level")
+    scope_text = pl.format(
+        "{} differences of all instruments, studies, modes and dimensions", "level"
+    )
     marked = mark_family(differences, explicit).with_columns(
-        adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(over)
+        adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(scope_text)
     )
     return seen_together(marked, FAMILY).select(differences.columns)
 

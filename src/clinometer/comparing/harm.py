@@ -257,23 +257,23 @@ def _harm_beyond_neutral(change: Change, confidence: float) -> Ends:
 
     The ends are those of two intervals, so that they are on the safe side.
     """
-    there, before = change.candidate, change.baseline
-    if there is None or before is None:
+    after, before = change.candidate, change.baseline
+    if after is None or before is None:
         return -math.inf, -math.inf
-    if None in (interval_of_row(there, confidence), interval_of_row(before, confidence)):
+    if None in (interval_of_row(after, confidence), interval_of_row(before, confidence)):
         return -math.inf, -math.inf
-    nearest, farthest = _distances(there, -change.side, confidence, change.neutral)
+    nearest, farthest = _distances(after, -change.side, confidence, change.neutral)
     nearest_before, farthest_before = _distances(before, change.side, confidence, change.neutral)
     return nearest - farthest_before, farthest - nearest_before
 
 
 def _has_turned(change: Change, limits: Limits) -> bool:
     """Whether the candidate is shown to lean to the other side, by more than the margin."""
-    there = change.candidate
-    if limits.turned == "allowed" or limits.worse != "either" or not change.side or there is None:
+    after = change.candidate
+    if limits.turned == "allowed" or limits.worse != "either" or not change.side or after is None:
         return False
-    if interval_of_row(there, limits.accusing) is None:
+    if interval_of_row(after, limits.accusing) is None:
         return False
-    nearest, _ = _distances(there, -change.side, limits.accusing, change.neutral)
-    _, farthest = _distances(there, -change.side, limits.clearing, change.neutral)
-    return nearest > limits.fails_above and farthest > (there["tost_margin"] or 0.0)
+    nearest, _ = _distances(after, -change.side, limits.accusing, change.neutral)
+    _, farthest = _distances(after, -change.side, limits.clearing, change.neutral)
+    return nearest > limits.fails_above and farthest > (after["tost_margin"] or 0.0)
