@@ -51,7 +51,7 @@ __all__ = [
     "plan_options",
     "reaching_options",
     "recording_options",
-    "refuse_others",
+    "refuse_unused",
     "sampling_options",
 ]
 
@@ -235,7 +235,7 @@ _PLAN: list[Option] = [
     PRICES,
 ]  # fmt: skip
 
-OF_SIZE = click.option(
+SIZE = click.option(
     "--size",
     type=click.Choice([*SIZES, "run"]),
     default=SIZES[0],
@@ -347,7 +347,7 @@ recording_options = all_options(
 )  # fmt: skip
 
 
-def refuse_others(used: Collection[str], reason: str) -> None:
+def refuse_unused(used: Collection[str], reason: str) -> None:
     """Refuse the first option on the command line that is none of those used, by their names here.
 
     Raises click.UsageError, which names the option and says why it has no say.

@@ -46,11 +46,11 @@ def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any
     from clinometer.dossier.profile import FILL_IN
     from clinometer.dossier.starting import Start, write_start
 
-    system = _stated("--system", "Name of the system", options["system"])
-    model = _stated("--model", "The model, as openai/gpt-4o-mini", options["model"])
-    use = _stated("--use", "What is it used for, and who decides", options["use"])
+    system = _ask_option("--system", "Name of the system", options["system"])
+    model = _ask_option("--model", "The model, as openai/gpt-4o-mini", options["model"])
+    use = _ask_option("--use", "What is it used for, and who decides", options["use"])
     if not groups:
-        text = _stated("--group", "Whom does it affect (NAME=CATEGORY, NAME)", None)
+        text = _ask_option("--group", "Whom does it affect (NAME=CATEGORY, NAME)", None)
         groups = tuple(filter(None, (name.strip() for name in text.split(","))))
     measures: dict[str, str | None] = {}
     for group in groups:
@@ -68,7 +68,7 @@ def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any
     say_limits(limits)
 
 
-def _stated(option: str, question: str, value: str | None) -> str:
+def _ask_option(option: str, question: str, value: str | None) -> str:
     """Return what an option says or, on a terminal, what a person answers."""
     if value is None and sys.stdin.isatty():
         value = str(click.prompt(question))
