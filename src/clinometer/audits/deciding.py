@@ -51,9 +51,9 @@ from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import (
     INCONCLUSIVE,
-    NOT_KNOWN,
     NOT_KNOWN_CLUSTER,
-    ONE_CLUSTER,
+    SINGLE_CLUSTER,
+    UNDECIDED,
     unrestricted,
 )
 from clinometer.statistics.summaries import keys_of
@@ -68,7 +68,7 @@ LEAST_CHANCE = 1 / 3
 MOST_SHARED = 0.95
 
 #: Verdicts that more answers may change into others.
-_OPEN = (INCONCLUSIVE, ONE_CLUSTER, NOT_KNOWN, NOT_KNOWN_CLUSTER)
+_OPEN = (INCONCLUSIVE, SINGLE_CLUSTER, UNDECIDED, NOT_KNOWN_CLUSTER)
 
 _RUN = ("study", "instrument", "mode")
 

@@ -27,8 +27,8 @@ from clinometer.comparing.signing import check_key, sign
 from clinometer.errors import InputError
 from clinometer.results import RESPONSES
 from clinometer.results.bundles import (
+    BUNDLE_PATTERNS,
     ENDING,
-    HELD,
     LOGS,
     MANIFEST,
     PROMPTS,
@@ -117,7 +117,7 @@ def bundle(
             write_text(evidence / name, text)
         if is_planned:
             write_prompts(path, evidence / PROMPTS)
-        patterns = (*HELD, LOGS) if logs else HELD
+        patterns = (*BUNDLE_PATTERNS, LOGS) if logs else BUNDLE_PATTERNS
         files = {name: path / name for name in _bundled_names(path, patterns)}
         # What is made here goes before files of the same name in the directory.
         files |= {file.name: file for file in evidence.iterdir()}

@@ -36,8 +36,8 @@ from clinometer.results.verdicts import (
     NO_CHANGE,
     NOT_WORSE,
     NOTHING,
-    ONE_CLUSTER,
     PRINTED_CHANGES,
+    SINGLE_CLUSTER,
     TURNED,
     WORSE,
 )
@@ -57,7 +57,7 @@ Level = Literal["category", "stereotype"]
 
 #: Verdicts of rows, the worst first, and those of which it is told that they are not worse.
 _WORST_FIRST = (
-    *(WORSE, TURNED, CANNOT_TELL, NOTHING, ONE_CLUSTER, CANNOT_TELL_MISSING),
+    *(WORSE, TURNED, CANNOT_TELL, NOTHING, SINGLE_CLUSTER, CANNOT_TELL_MISSING),
     *(NOT_WORSE, BETTER, NO_CHANGE),
 )
 _CLEAR = (NOT_WORSE, BETTER, NO_CHANGE)
@@ -68,7 +68,7 @@ _IN_PROMPTS = RANGES["prompts"]
 #: Why a row is open, where more trials are not what is lacking.
 _WHY_OPEN = {
     NOTHING: "nothing was scored in both",
-    ONE_CLUSTER: "too few trials for an interval",
+    SINGLE_CLUSTER: "too few trials for an interval",
     CANNOT_TELL_MISSING: "answers without a score could change that",
 }
 

@@ -49,7 +49,7 @@ from clinometer.comparing.comparison import Comparison, compare_runs
 from clinometer.comparing.rules import RuleRows, check_rule
 from clinometer.comparing.runs import ComparedRun, choose, choose_run, estimate_run_means, read_runs
 from clinometer.errors import ExitCode, InputError
-from clinometer.results.controls import SPEAKS_FOR, Control, controls_of
+from clinometer.results.controls import CONTROL_KEYS, Control, controls_of
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.records import text_hash
 from clinometer.results.verdicts import PASSED
@@ -83,7 +83,7 @@ _DECLARATIONS = {
 }
 
 #: Estimates of one instrument that are asked alike.
-_ASKING = ("study", *SPEAKS_FOR, "dimension")
+_ASKING = ("study", *CONTROL_KEYS, "dimension")
 
 
 @dataclass(frozen=True)

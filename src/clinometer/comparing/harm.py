@@ -39,7 +39,7 @@ from clinometer.results.verdicts import (
     CANNOT_TELL_MISSING,
     NOT_WORSE,
     NOTHING,
-    ONE_CLUSTER,
+    SINGLE_CLUSTER,
     TURNED,
     WORSE,
 )
@@ -171,7 +171,7 @@ def _size(row: Row, confidence: float, neutral: float = 0.0) -> Ends:
 def judge_mean(row: Row, limits: Limits) -> RowVerdict:
     """Judge a mean by its distance from neutral: within `at_most`, beyond it, or open."""
     if interval_of_row(row, limits.clearing) is None:
-        return RowVerdict(NOTHING if row["n_scored"] == 0 else ONE_CLUSTER, None)
+        return RowVerdict(NOTHING if row["n_scored"] == 0 else SINGLE_CLUSTER, None)
     neutral = row["neutral"] or 0.0
     side = _policy_side(row, limits)
     distances = partial(_distances, row, side) if side else partial(_size, row)
@@ -188,7 +188,7 @@ def judge_change(change: Change, limits: Limits) -> RowVerdict:
     if change.difference["n_scored"] == 0:
         return RowVerdict(NOTHING, None)
     if interval_of_row(change.difference, limits.clearing) is None:
-        return RowVerdict(ONE_CLUSTER, None)
+        return RowVerdict(SINGLE_CLUSTER, None)
     judgement = _judge_harm(change, limits)
     if judgement.verdict != CANNOT_TELL:
         return judgement

@@ -17,7 +17,7 @@ from clinometer.directory.results import Results, read_detail, read_results
 from clinometer.errors import InputError, unknown
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
-from clinometer.results.evidence import Note, notes_about, run_notes
+from clinometer.results.evidence import Note, notes_of_model, run_notes
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table
@@ -131,7 +131,7 @@ def _split_results(results: Results) -> list[ComparedRun]:
     for run in runs.values():
         run_doubts = tuple(reasons.get(run.model, {}).values())
         full_run = replace(run, directory=directory, policy=policy, doubts=run_doubts, looks=looks)
-        complete.append(replace(full_run, notes=notes_about(run.model, notes)))
+        complete.append(replace(full_run, notes=notes_of_model(run.model, notes)))
     return complete
 
 

@@ -46,8 +46,8 @@ from clinometer.errors import ClinometerError, InputError, one_line
 from clinometer.families import Family, families
 from clinometer.results import SCORES
 from clinometer.results.bundles import (
+    BUNDLE_PATTERNS,
     EVIDENCE,
-    HELD,
     LOGS,
     MANIFEST,
     PROMPTS,
@@ -267,7 +267,7 @@ class _Again:
 def _foreign_files(files: Mapping[str, Path]) -> Iterator[str]:
     """Yield which files no bundle of this version has, such as another page."""
     for name in sorted(files.keys() - UNLISTED):
-        if not is_one_of(name, (*HELD, LOGS, PROMPTS)):
+        if not is_one_of(name, (*BUNDLE_PATTERNS, LOGS, PROMPTS)):
             yield f"{name}: no file of a bundle"
 
 

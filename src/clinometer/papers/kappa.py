@@ -29,7 +29,7 @@ from clinometer.papers.corrected import corrected_mean
 from clinometer.papers.library import require_statsmodels
 from clinometer.papers.samples import binary, part_labels
 from clinometer.results import Schema, as_estimates, columns
-from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.tables import need_columns
 from clinometer.statistics.clustered import check_confidence, row_by_row, wilson
 
@@ -140,7 +140,7 @@ def agreement(
         table.with_row_index("row").with_columns(measure=pl.lit(name))
         for name, table in measured.items()
     )
-    estimates = as_estimates(rows.with_columns(confidence=confidence), OTHER_MEASURES)
+    estimates = as_estimates(rows.with_columns(confidence=confidence), COMMON_MEASURES)
     return Agreement(estimates, confusion.select(list(CONFUSION)))
 
 

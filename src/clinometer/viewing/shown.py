@@ -12,7 +12,7 @@ from clinometer.pieces.prose import MEANINGS, cut, mean_text, number, verdict, v
 from clinometer.pieces.sections import Piece
 from clinometer.report.answers.examples import passages
 from clinometer.results import CONDITIONS
-from clinometer.results.logprobs import as_asked, in_words
+from clinometer.results.logprobs import in_words, readable_prompt
 from clinometer.results.ranges import lean_text
 from clinometer.results.verdicts import explained
 from clinometer.viewing.answers import SHOWN
@@ -76,7 +76,7 @@ def listed(rows: Sequence[Mapping[str, Any]], address: str) -> dict[str, Any]:
         "address": address,
         "trial": row["trial_id"] or "–",
         "about": about(row),
-        "prompt": _first_line(as_asked(row["prompt"] or "", row["options"])),
+        "prompt": _first_line(readable_prompt(row["prompt"] or "", row["options"])),
         "answer": cut(as_line(in_words(row["response"] or "", row["options"])), SHOWN)
         or _first_line(row["error"]),
         "scores": [_score(score_row, several=several) for score_row in rows],

@@ -11,7 +11,7 @@ import polars as pl
 
 from clinometer.instruments import chained_task, relative_decision
 from clinometer.results import CONDITIONS, VERSIONS, Measure, Schema, check
-from clinometer.results.columns import columns, of_kind, without_texts
+from clinometer.results.columns import columns, typed_columns, without_texts
 from clinometer.results.estimates import ESTIMATES
 from clinometer.results.schemas import SCORES, Table, Tables
 
@@ -43,7 +43,7 @@ CONSISTENT_SHARE = Measure(
 #: Constant that the released analysis adds to the counts of yes and of no.
 EPSILON = 0.0001
 
-_COLUMNS = of_kind(
+_COLUMNS = typed_columns(
     pl.Float64(),
     n_yes="answers of yes; in forced mode the expected number",
     n_no="answers of no",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from clinometer.results import CONDITIONS, FACTORS, SCORES, Measure, Schema
-from clinometer.results.columns import columns, of_kind
+from clinometer.results.columns import columns, typed_columns
 from clinometer.results.estimates import ESTIMATES
 from clinometer.results.schemas import MATCHES, Table, Tables
 
@@ -56,7 +56,7 @@ FAR_UAR = Measure(
 #: Note on differences between answers that were not drawn in pairs.
 AFTERWARDS = "paired afterwards, within a wording and along the objects"
 
-_COLUMNS = of_kind(
+_COLUMNS = typed_columns(
     pl.Float64(),
     n_comedy="descriptions called comedy; in forced mode the expected number",
     n_tragedy="descriptions called tragedy",

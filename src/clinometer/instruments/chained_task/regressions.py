@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from clinometer.results import CONDITIONS, Schema
-from clinometer.results.columns import columns, of_kind
+from clinometer.results.columns import columns, typed_columns
 from clinometer.results.estimates import ESTIMATES
 from clinometer.results.schemas import FITS, Table, Tables
 
@@ -26,7 +26,7 @@ PARTS = {"association": "chained_association", "decision": "chained_decision"}
 #: Columns that identify a run of an instrument.
 _RUN = ("model", "study", "mode", *CONDITIONS)
 
-_COLUMNS = of_kind(
+_COLUMNS = typed_columns(
     pl.Float64(),
     association="association score of a chained answer, −1 to 1",
     decision="decision of a chained answer, 1 or 0",

@@ -21,25 +21,25 @@ from clinometer.instruments.emergent import indices
 from clinometer.instruments.emergent.agents import AGENTS, EPISODES, BanditTask, simulate_agent
 from clinometer.instruments.emergent.part import LETTERS, NAME, part_of
 from clinometer.results import CONDITIONS, Schema, as_estimates
-from clinometer.results.columns import columns, of_kind
+from clinometer.results.columns import columns, typed_columns
 from clinometer.results.schemas import Table, Tables
 from clinometer.stimuli import Study
 
 __all__ = ["DETAILS", "QUANTITIES", "allocation_of", "describe_allocations"]
 
 _OWN = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         agent="an agent in the same task whose policy is known; null: the model",
         quantity="stratification; divergence (bits); explored (share of pairs of group and job); "
         "entropy (bits); did_well (share of the persons); first_option (share of the job that is "
         "named first)",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         at_random="expectation of an agent that chooses at random, exact",
     ),
-    **of_kind(pl.Int64(), n_episodes="episodes, of which the number is the mean"),
+    **typed_columns(pl.Int64(), n_episodes="episodes, of which the number is the mean"),
 }
 
 _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring")

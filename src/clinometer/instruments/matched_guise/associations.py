@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from clinometer.instruments.matched_guise.part import NAME, STATED, part_of
 from clinometer.results import CONDITIONS, Measure, Schema, as_estimates
-from clinometer.results.columns import columns, of_kind
+from clinometer.results.columns import columns, typed_columns
 from clinometer.results.schemas import Table, Tables
 from clinometer.statistics.crossed_factors import CONFIDENCE, crossed_slope
 from clinometer.stimuli import Study
@@ -61,12 +61,12 @@ MEASURES = {
 }  # fmt: skip
 
 _COLUMNS = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         guise_word="a trait, an occupation or a verdict",
         rated_on="the rating by people that the word has; null: none",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         word_rating="the word's rating by people; higher is more favourable",
         word_lean="mean score of the word against its partners, −1 to 1; positive: it goes with "
