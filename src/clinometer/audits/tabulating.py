@@ -41,7 +41,7 @@ from clinometer.results.schemas import PROGRESS, Tables
 from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
 from clinometer.scoring import Scores, score
 from clinometer.scoring.conditions import find_conditions, with_conditions
-from clinometer.scoring.recorded import known_columns, rename_columns
+from clinometer.scoring.recorded import rename_columns, used_columns
 from clinometer.statistics.contrasts import DRAWN, TRIAL
 from clinometer.statistics.dimensions import correlate_dimensions, rank_models
 from clinometer.statistics.estimates import Estimated, Inference, estimate_summaries
@@ -226,7 +226,7 @@ def conditions_of_responses(
     if _are_logs(responses):
         return ()
     renamed = (rename_columns(piece, instrument, study) for piece in pieces(responses))
-    return find_conditions(renamed, condition_columns, partial(known_columns, study=study))
+    return find_conditions(renamed, condition_columns, partial(used_columns, study=study))
 
 
 def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
@@ -298,9 +298,9 @@ def read_scores(scores: Path | pl.DataFrame, condition_columns: Sequence[str] = 
     `condition_columns` are those of `find_conditions`. Raises InputError if a column is missing.
     """
     if isinstance(scores, pl.DataFrame):
-        conditions = find_conditions([scores], condition_columns, known_columns)
+        conditions = find_conditions([scores], condition_columns, used_columns)
         return check(with_conditions(scores, conditions), SCORES, "scores").lazy()
-    conditions = find_conditions(pieces(scores), condition_columns, known_columns)
+    conditions = find_conditions(pieces(scores), condition_columns, used_columns)
     if not conditions:
         return scan_table(scores, SCORES)
     frame = scan_table(scores, {**SCORES, **dict.fromkeys(conditions, pl.String())}).collect()
