@@ -43,7 +43,7 @@ def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any
     What no option says is asked where there is a terminal. The files are valid but for the fields
     that begin with FILL IN, which clinometer dossier refuses by name.
     """
-    from clinometer.dossier.profile import FILL_IN
+    from clinometer.dossier.profile import PLACEHOLDER
     from clinometer.dossier.starting import Start, write_start
 
     system = _ask_option("--system", "Name of the system", options["system"])
@@ -63,7 +63,7 @@ def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any
     scores = None if baseline is None else baseline_scores(baseline, None)
     paths, limits = write_start(start, out, scores=scores, force=force)
     for path in paths:
-        fields = path.read_text(encoding="utf-8").count(f"{FILL_IN}: ")
+        fields = path.read_text(encoding="utf-8").count(f"{PLACEHOLDER}: ")
         echo(f"{path}: {fields} to be filled in" if fields else str(path))
     say_limits(limits)
 
