@@ -366,12 +366,12 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
     Says of which models it is not known whether they can be asked in a mode.
     """
     from clinometer.audits import sizes
-    from clinometer.modes.needs import not_known
+    from clinometer.modes.needs import unknown_modes
 
     names = [field.name for field in fields(sizes.PlanOptions)]
     settings = sizes.PlanOptions(**{name: options[name] for name in names if name in options})
     plan = sizes.sized_plan(size, models, settings) if size else sizes.build_plan(models, settings)
-    for note in not_known(plan.models, plan.modes):
+    for note in unknown_modes(plan.models, plan.modes):
         remark(note)
     return plan
 
