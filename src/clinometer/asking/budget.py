@@ -214,8 +214,11 @@ def estimate_costs(
         count += piece.height
         for scored_at_once, (calls, input_tokens, output_tokens) in sums.items():
             more_calls, more_input, more_output = _tokens(piece, scored_at_once)
-            input_sum, output_sum = input_tokens + more_input, output_tokens + more_output
-            sums[scored_at_once] = calls + more_calls, input_sum, output_sum
+            sums[scored_at_once] = (
+                calls + more_calls,
+                input_tokens + more_input,
+                output_tokens + more_output,
+            )
     costs = []
     for model, scored_at_once in many_ends.items():
         calls, input_tokens, output_tokens = sums[scored_at_once]

@@ -37,8 +37,8 @@ class Console(Watcher):
     def __init__(self, run: Run, announce: Callable[[Plan], None]) -> None:
         self.run = run
         self.announce = announce
-        self.whole = run.plan.without_looks()
-        self.costs = estimate_costs(self.whole.pieces(), run.plan.models, run.asking.prices)
+        self.full_plan = run.plan.without_looks()
+        self.costs = estimate_costs(self.full_plan.pieces(), run.plan.models, run.asking.prices)
 
     def on_opened(self) -> None:
         """Print notes on the studies, what the design can tell, and the cost."""

@@ -32,9 +32,9 @@ from clinometer.results.locks import LOCK
 from clinometer.texts import by_address, keep_address
 
 __all__ = [
+    "BUNDLE_PATTERNS",
     "ENDING",
     "EVIDENCE",
-    "BUNDLE_PATTERNS",
     "LOGS",
     "MANIFEST",
     "PROMPTS",

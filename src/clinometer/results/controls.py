@@ -53,18 +53,18 @@ from clinometer.results.verdicts import (
 
 __all__ = [
     "ARBITRARY",
+    "CONTROL_KEYS",
     "JUDGED_KINDS",
     "KINDS",
-    "UNASKED",
     "NULLS",
-    "CONTROL_KEYS",
+    "UNASKED",
     "Control",
     "control_rows",
     "control_verdict",
     "controls_of",
     "describe_lacking_controls",
-    "passes_positive_controls",
     "passes_placebos",
+    "passes_positive_controls",
     "with_claimed_leans",
     "within_study",
 ]

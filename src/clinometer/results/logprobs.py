@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "Step",
-    "readable_prompt",
     "in_words",
     "parse_logprobs",
     "read_logits",
     "read_probabilities",
     "read_steps",
+    "readable_prompt",
 ]
 
 #: Log-odds are clipped to ± this value so that their exponential is finite.

@@ -21,11 +21,11 @@ __all__ = [
     "complete_trial",
     "fold_name",
     "keys_by_name",
-    "used_columns",
     "likeliest_dimension",
     "likeliest_list",
     "rename_columns",
     "standard_table",
+    "used_columns",
 ]
 
 #: Column names of released answers and of other tools → names here, where those are absent.

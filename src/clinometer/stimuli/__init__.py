@@ -62,7 +62,6 @@ __all__ = [
     "holds",
     "load_study",
     "open_study",
-    "user_studies",
     "parse_study",
     "read_items",
     "remarks",
@@ -70,5 +69,6 @@ __all__ = [
     "study_hash",
     "things_name",
     "unfill",
+    "user_studies",
     "word_key",
 ]
