@@ -139,7 +139,7 @@ def measure(selection: Sequence[Condition], runs: int) -> Result:
 def judge(condition: Condition, runs: int) -> Row:
     """Measure one condition."""
     plan = _plan(condition.stereotypes)
-    prompts = as_scores(plan.whole().trials())
+    prompts = as_scores(plan.without_looks().trials())
     neutral = Simulation(condition.world, prompts)
     leaning = Simulation(replace(condition.world, lean=0.25, lean_sd=0.25), prompts)
     rng = np.random.default_rng(zlib.crc32(condition.name.encode()))

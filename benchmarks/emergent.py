@@ -71,7 +71,7 @@ def _asked(size_name: str) -> tuple[Any, Any]:
 
     options = PlanOptions(instruments=["emergent"], modes=["structured"])
     plan = sized_plan(size_name, ["simulated/neutral"], options)
-    return load_study("emergent"), plan.whole().trials()
+    return load_study("emergent"), plan.without_looks().trials()
 
 
 def _page(name: str, seed: int) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def _shown() -> int:
 
     tokenizer: Any = AutoTokenizer.from_pretrained(expand_weights(Path(find_weights())))
     trials = sized_plan("quick", [MODEL]).trials().iter_rows(named=True)
-    texts = (text for trial in trials for text in Texts.of(trial).all_texts())
+    texts = (text for trial in trials for text in Texts.from_trial(trial).all_texts())
     return sum(len(tokenizer.encode(text)) for text in texts)
 
 

@@ -233,7 +233,7 @@ def _planted(planted: Any, study: Any, trials: Any) -> Iterator[Row]:
         category = study.stereotypes[key].category
         asked = RecognisedPrompt(study, instrument, key, "", TEXT)
         own = planted.lean_of_stereotype(asked, key)
-        leans[category, key] = own, planted.leans(instrument).of(category, key)
+        leans[category, key] = own, planted.leans(instrument).lean_of(category, key)
     for name_of_range, place in (("other_prompts", 0), ("stereotypes", 1)):
         about = {"model": model, "range": name_of_range}
         of = {name: pair[place] for name, pair in leans.items()}

@@ -203,7 +203,7 @@ def test_what_is_asked_at_a_look_is_part_of_the_plan(name: str) -> None:
     asks = INSTRUMENTS[name]
     options = PlanOptions(instruments=[name], modes=list(asks.modes)[:1], until="decided")
     plan = sized_plan("standard", [MODEL], replace(options, iterations=8))
-    whole = {*plan.whole().trials()["trial_id"]}
+    whole = {*plan.without_looks().trials()["trial_id"]}
     first = plan.selections[0]
     end = Ended(first.study.name, name, first.stereotypes[0], 2, "decided")
     for stage in (Stage(0), Stage(6, (end,)), Stage(7, (end,))):

@@ -39,7 +39,7 @@ class Listener(Watcher):
         self.steps.append("asking")
         yield lambda model, answer: None
 
-    def on_asked(self, outcome: Outcome) -> None:
+    def on_outcome(self, outcome: Outcome) -> None:
         self.steps.append(f"asked {outcome.answered} of {outcome.trials}")
 
     def on_judged(self, judge: str, outcome: Outcome) -> None:

@@ -508,7 +508,7 @@ def test_a_stereotype_has_the_same_turn_alone() -> None:
 def test_turns_leave_room_for_what_the_user_sets(
     options: tuple[str, ...], per_stereotype: int
 ) -> None:
-    trials = planned(*WIDE, *options).whole().trials()
+    trials = planned(*WIDE, *options).without_looks().trials()
     assert {*trials.group_by("stereotype").len()["len"]} == {per_stereotype}
 
 

@@ -35,7 +35,7 @@ def test_of_a_long_remark_both_ends_are_shown(capsys) -> None:
 def test_off_a_terminal_progress_is_a_line_now_and_then(monkeypatch, capsys) -> None:
     said = []
     monkeypatch.setattr(output, "remark", said.append)
-    monkeypatch.setattr(output, "EVERY_S", 0.05)
+    monkeypatch.setattr(output, "LINE_EVERY_S", 0.05)
     with progress_bar(1200) as advance:
         for n in (100, 200, 300, 400):
             advance("m", {"trials": 100})
@@ -52,7 +52,7 @@ def test_off_a_terminal_progress_is_a_line_now_and_then(monkeypatch, capsys) -> 
 
 
 def test_off_a_terminal_there_is_no_line_for_each_answer(monkeypatch, capsys) -> None:
-    monkeypatch.setattr(output, "EVERY_S", 3600)
+    monkeypatch.setattr(output, "LINE_EVERY_S", 3600)
     with progress_bar(1200) as advance:
         for _ in range(400):
             advance("m", {"trials": 1})

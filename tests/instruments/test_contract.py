@@ -36,7 +36,7 @@ from clinometer.pieces.sections import Section
 from clinometer.pieces.views import InstrumentResults
 from clinometer.report import write_report
 from clinometer.results import ESTIMATES, VERSIONS
-from clinometer.results.columns import columns, of_kind
+from clinometer.results.columns import columns, typed_columns
 from clinometer.results.schemas import Table, Tables
 from clinometer.results.tables import read_table
 from clinometer.stimuli import Study, load_study, parse_study
@@ -641,7 +641,7 @@ def test_an_instrument_without_a_control_is_not_for_quick_audits(toy: Instrument
 
 
 #: The column and the table that only the toy has.
-COUNTED = of_kind(pl.Int64(), n_cold="groups called cold")
+COUNTED = typed_columns(pl.Int64(), n_cold="groups called cold")
 DETAILS = {
     "toy_counts": Table(
         "answers", columns("model", "mode", "version", "n_cold", own=COUNTED), "a row per group",

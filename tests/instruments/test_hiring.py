@@ -80,10 +80,10 @@ def test_every_resume_has_a_text_of_its_own() -> None:
 def test_the_better_resume_differs_in_one_sentence(criterion: str) -> None:
     better, worse = BETTER[criterion]
     for style in (0, 1):
-        of_kind = [
+        typed_columns = [
             resume_text(PART, Resume("nurse", kind, 4, 0, style)) for kind in (better, worse)
         ]
-        sentences = [text.split(". ") for text in of_kind]
+        sentences = [text.split(". ") for text in typed_columns]
         different = [pair for pair in zip(*sentences, strict=True) if pair[0] != pair[1]]
         assert len(different) == 1
 

@@ -106,7 +106,7 @@ def test_a_server_is_asked_every_text_and_the_tokens_of_its_end_add_up(
     assert answers["error"].null_count() == len(answers) == 2
     assert running.prompts.total() == 16
     for row in answers.iter_rows(named=True):
-        asked, found = Texts.of(row), json.loads(row["response"])
+        asked, found = Texts.from_trial(row), json.loads(row["response"])
         assert found == {
             word: [pytest.approx(expected(one, word)) for one in asked.beginnings]
             for word in row["attributes"]
@@ -181,11 +181,11 @@ def test_a_word_whose_tokens_cannot_be_told_apart_is_left_out_and_ends_no_run() 
 
 
 def test_what_differs_is_the_option_or_the_attribute_whichever_stands_first() -> None:
-    of_options = Texts.of({**ASKED, "attributes": ["joy"], "system": "Be fair."})
+    of_options = Texts.from_trial({**ASKED, "attributes": ["joy"], "system": "Be fair."})
     assert of_options.beginnings == ["Be fair.\n\nSay old, hear", "Be fair.\n\nSay young, hear"]
     assert of_options.response({"attributes": ["joy"]}, [[-1.0], [-2.0]]) == '{"joy": [-1.0, -2.0]}'
     asked = {"prompt": "Is it {attribute}? {option}", "options": ["yes", "no"]}
-    of_attributes = Texts.of({**asked, "attributes": ["art", "math"]})
+    of_attributes = Texts.from_trial({**asked, "attributes": ["art", "math"]})
     assert of_attributes.all_texts() == ["Is it art? yes", "Is it art? no", "Is it math? yes",
                                      "Is it math? no"]  # fmt: skip
     found = of_attributes.response({"attributes": ["art", "math"]}, [[-1.0, -2.0], [-3.0, -4.0]])
@@ -214,7 +214,7 @@ def test_a_model_of_transformers_gives_what_the_whole_text_gives(
     found = json.loads(LIKELIHOOD.answer(trial, outputs, "hf/tiny")["response"])
     model = AutoModelForCausalLM.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    asked = Texts.of(trial)
+    asked = Texts.from_trial(trial)
     for at, beginning in enumerate(asked.beginnings):
         begun = len(tokenizer(beginning).input_ids)
         for word, end in zip(trial["attributes"], asked.ends, strict=True):

@@ -9,7 +9,7 @@ import pytest
 from clinometer.errors import ModelError
 from clinometer.models.providers import PROVIDERS
 from clinometer.modes import MODES
-from clinometer.modes.needs import check_need, not_known, refuse_unable
+from clinometer.modes.needs import check_need, refuse_unable, unknown_modes
 from clinometer.modes.structured import write_schema
 
 UNABLE = {
@@ -42,7 +42,7 @@ def test_every_model_and_mode_has_a_line() -> None:
 
 def test_what_is_not_known_is_said_of_services_and_unlisted_providers() -> None:
     models = ["openai-api/local/m", "acme/m", "vllm/m", "anthropic/m"]
-    lines = not_known(models, ["free", "forced"])
+    lines = unknown_modes(models, ["free", "forced"])
     assert [line.split()[1] for line in lines] == ["openai-api/local/m", "acme/m"]
     assert all("gives log-probabilities" in line and "is not known" in line for line in lines)
 

@@ -55,11 +55,11 @@ def test_quadrature_is_the_integral_and_its_derivatives(drawn, theta):
 
         return math.log(scipy.integrate.quad(density, -12, 12, epsabs=0, epsrel=1e-12)[0])
 
-    value, score, information = _Likelihood(y, design, member).at(theta)
+    value, score, information = _Likelihood(y, design, member).evaluate(theta)
     assert value == pytest.approx(sum(of_cluster(g) for g in range(6)), rel=1e-8)
     for i, step in enumerate(np.eye(3) * 1e-5):
-        above = _Likelihood(y, design, member).at(theta + step)
-        below = _Likelihood(y, design, member).at(theta - step)
+        above = _Likelihood(y, design, member).evaluate(theta + step)
+        below = _Likelihood(y, design, member).evaluate(theta - step)
         assert score.sum(axis=0)[i] == pytest.approx((above[0] - below[0]) / 2e-5, abs=1e-4)
         assert information[i] == pytest.approx((below[1] - above[1]).sum(axis=0) / 2e-5, abs=1e-3)
 
@@ -107,11 +107,11 @@ def test_quadrature_of_two_coefficients_is_a_fine_sum_and_its_derivatives(theta)
     joint = np.array([(y * eta.T - np.logaddexp(0, eta.T)).T[member == g].sum(0) for g in range(5)])
     density = scipy.stats.norm.pdf(pair).prod(axis=1) * (u[1] - u[0]) ** 2
     theta = np.array(theta)
-    value, score, information = _Likelihood(y, design, member, (0, 1), 21).at(theta)
+    value, score, information = _Likelihood(y, design, member, (0, 1), 21).evaluate(theta)
     assert value == pytest.approx(np.log(np.exp(joint) @ density).sum(), abs=1e-5)
     for i, step in enumerate(np.eye(4) * 1e-5):
-        above = _Likelihood(y, design, member, (0, 1), 21).at(theta + step)
-        below = _Likelihood(y, design, member, (0, 1), 21).at(theta - step)
+        above = _Likelihood(y, design, member, (0, 1), 21).evaluate(theta + step)
+        below = _Likelihood(y, design, member, (0, 1), 21).evaluate(theta - step)
         assert score.sum(axis=0)[i] == pytest.approx((above[0] - below[0]) / 2e-5, abs=1e-4)
         assert information[i] == pytest.approx((below[1] - above[1]).sum(axis=0) / 2e-5, abs=1e-3)
 

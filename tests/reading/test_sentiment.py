@@ -8,7 +8,7 @@ import pytest
 
 from clinometer.errors import InputError, ModelError
 from clinometer.reading import sentiment
-from clinometer.reading.sentiment import EMOTIONS, LONGEST_READ, read_emotions, read_sentiment
+from clinometer.reading.sentiment import EMOTIONS, LONGEST_TEXT, read_emotions, read_sentiment
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_the_examples_of_vader(text: str, compound: float) -> None:
 
 
 def test_what_is_very_long_is_read_at_its_beginning() -> None:
-    assert read_sentiment("x" * LONGEST_READ + " horrible") == 0
+    assert read_sentiment("x" * LONGEST_TEXT + " horrible") == 0
     assert read_sentiment("but good " * 100_000) == pytest.approx(1, abs=0.001)
 
 

@@ -28,7 +28,7 @@ from clinometer.instruments.framings.analysis import EFFECT as OF_FRAMINGS
 from clinometer.instruments.matched_guise.associations import MEASURES as OF_GUISES
 from clinometer.results import COLUMNS, LEVELS, Schema, check, columns
 from clinometer.results.columns import may_lack
-from clinometer.results.estimates import KEYS, OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES, KEYS
 from clinometer.results.records import Journal
 from clinometer.results.verdicts import explained
 from clinometer.statistics.explicitness import EXPLICIT_GAP
@@ -151,7 +151,7 @@ def test_estimates_are_told_apart_by_their_keys_method_and_alternative(run: Path
     assert set(estimates["family"]) == {"answers"} and set(estimates["level"]) <= {*LEVELS, None}
     assert set(estimates["measure"]) <= {
         *MEASURES,
-        *OTHER_MEASURES,
+        *COMMON_MEASURES,
         *(one.name for one in (*SHARES.values(), FAR_UAR, CONSISTENT_SHARE, EXPLICIT_GAP)),
         *(name for one in INSTRUMENTS.values() for name in one.analysed),
         *OF_GUISES,

@@ -11,10 +11,10 @@ from polars.testing import assert_frame_equal
 
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, Measure, as_estimates, join_methods
-from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES
 
 EFFECT = Measure("effect", "", -1, 1, 0, "", "")
-MEASURES = {"effect": EFFECT, **OTHER_MEASURES}
+MEASURES = {"effect": EFFECT, **COMMON_MEASURES}
 
 
 def made(*rows: dict[str, Any]) -> pl.DataFrame:

@@ -124,7 +124,7 @@ def test_a_file_changed_here_and_there_stays_in_both() -> None:
 def test_what_is_written_meanwhile_is_put_back_now_and_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(places, "EVERY_S", 0.01)
+    monkeypatch.setattr(places, "PUT_EVERY_S", 0.01)
     there = fsspec.filesystem("memory")
     with open_place(RUN) as path:
         path.mkdir(parents=True)

@@ -10,7 +10,7 @@ import pytest
 
 from clinometer.errors import ClinometerWarning, InputError
 from clinometer.scoring.conditions import find_conditions, with_conditions
-from clinometer.scoring.recorded import known_columns
+from clinometer.scoring.recorded import used_columns
 
 
 def answers(n: int = 10, **columns: Any) -> pl.DataFrame:
@@ -139,4 +139,4 @@ def test_what_an_instrument_is_asked_with_is_no_condition_of_its_answers(
         warnings.filterwarnings("ignore", "column .* means are taken of each", ClinometerWarning)
         for name, conditions in ((instrument, ()), ("word_association", (column,))):
             frame = answers(instrument=name, **{column: values})
-            assert find_conditions([frame], (), known_columns) == conditions
+            assert find_conditions([frame], (), used_columns) == conditions

@@ -45,7 +45,7 @@ def drawn(name: str, mode: str, **design: Any) -> pl.DataFrame:
 
 def prompt(row: dict[str, Any]) -> str:
     if OPTION in row["prompt"]:
-        return Texts.of(row).beginnings[0]
+        return Texts.from_trial(row).beginnings[0]
     word = (row["attributes"] or [""])[0]
     return str(row["prompt"]).replace("{attribute}", word)
 
@@ -55,7 +55,9 @@ def test_every_prompt_is_recognised(name: str, mode: str, recognition: Recogniti
     for row in drawn(name, mode).iter_rows(named=True):
         messages = [prompt(row), row["followup"]] if row["followup"] else [prompt(row)]
         sent = messages if name.startswith("self_mod") else messages[:1]
-        ends = [end.strip() for end in Texts.of(row).ends] if OPTION in row["prompt"] else None
+        ends = (
+            [end.strip() for end in Texts.from_trial(row).ends] if OPTION in row["prompt"] else None
+        )
         question = recognition.find(sent, ends)
         assert question is not None, row["prompt"]
         assert question.instrument == name

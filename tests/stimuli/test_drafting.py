@@ -199,8 +199,8 @@ def test_near_neutral_no_side_is_changed() -> None:
 
 
 def test_ratings_are_brought_to_one_scale() -> None:
-    lexicon = Lexicon.of_ratings("v.csv", {"Agony": 0.1, "joy": 0.9})
-    assert [lexicon.of(word) for word in ("agony", "JOY", "new")] == [-0.8, 0.8, None]
+    lexicon = Lexicon.from_ratings("v.csv", {"Agony": 0.1, "joy": 0.9})
+    assert [lexicon.look_up(word) for word in ("agony", "JOY", "new")] == [-0.8, 0.8, None]
 
 
 def test_the_prompts_are_the_papers() -> None:

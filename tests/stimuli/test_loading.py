@@ -13,10 +13,10 @@ from clinometer.stimuli import (
     Study,
     arbitrary_name,
     load_study,
-    own_studies,
     parse_study,
     shipped_studies,
     study_hash,
+    user_studies,
 )
 from clinometer.stimuli.loading import STUDIES
 
@@ -182,7 +182,7 @@ def test_a_study_in_a_named_folder_is_loaded_by_its_name(
     with pytest.raises(StudyError, match="pets"):
         load_study("pets")
     monkeypatch.setenv(STUDIES, os.pathsep.join(map(str, (first, second))))
-    assert own_studies() == {"pets": first / "pets.yaml"}
+    assert user_studies() == {"pets": first / "pets.yaml"}
     assert load_study("pets").stereotypes["cats"].tied == ["aloof", "null"]
     assert load_study("bai2025").name == "bai2025"
     with pytest.raises(StudyError, match="pets"):
@@ -192,7 +192,7 @@ def test_a_study_in_a_named_folder_is_loaded_by_its_name(
 def test_a_folder_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(STUDIES, "nowhere")
     with pytest.raises(StudyError, match="CLINOMETER_STUDIES: nowhere: no such folder"):
-        own_studies()
+        user_studies()
 
 
 def test_an_installed_package_brings_studies(

@@ -96,11 +96,11 @@ def test_answers_that_came_after_the_tables_are_announced(
 def test_answers_are_read_again_after_a_rest(
     half: Path, pages: Any, more: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clinometer.viewing.snapshots.EVERY_S", 1e6)
+    monkeypatch.setattr("clinometer.viewing.snapshots.RENEW_EVERY_S", 1e6)
     ask = pages(half)
     assert "4 answers" in ask("answers")
     more(half, 4, 6)
     assert "4 answers" in ask("answers")
-    monkeypatch.setattr("clinometer.viewing.snapshots.EVERY_S", 0)
+    monkeypatch.setattr("clinometer.viewing.snapshots.RENEW_EVERY_S", 0)
     monkeypatch.setattr("clinometer.viewing.snapshots.REST", 0)
     assert "6 answers" in ask("answers")

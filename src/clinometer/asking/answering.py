@@ -167,12 +167,12 @@ async def _answer_models(
     work: Sequence[tuple[ShardAnswerer, Sequence[Shard]]],
 ) -> list[int | BaseException]:
     """Return, for each model, how many shards another process answers, or what it raised."""
-    of_services = asyncio.Semaphore(MODELS)
-    of_this_machine = asyncio.Lock()
+    service_slots = asyncio.Semaphore(MODELS)
+    local_lock = asyncio.Lock()
 
     async def answer_model(answerer: ShardAnswerer, shards: Sequence[Shard]) -> int:
         """Answer the shards of one model when it is its turn."""
-        async with of_this_machine if find_provider(answerer.model).local else of_services:
+        async with local_lock if find_provider(answerer.model).local else service_slots:
             return await answerer.answer_all(shards)
 
     calls = [answer_model(answerer, shards) for answerer, shards in work]

@@ -44,7 +44,7 @@ JOURNAL = "batches.jsonl"
 SETTLE_S = 60.0
 
 #: Longest time between two lines that say how batches stand, in seconds.
-EVERY_S = 60.0
+SAY_EVERY_S = 60.0
 
 #: How a batch ends at the provider.
 _ENDS = frozenset(("completed", "failed", "expired", "cancelled"))
@@ -68,7 +68,7 @@ class _Batch:
     """Path of the shard in the directory."""
     file: str
     sha256: str
-    tried_at: float
+    try_time: float
     """When it was last tried to create it, in seconds since 1970."""
     usd: float | None = None
     """What it costs, estimated."""
@@ -136,7 +136,7 @@ class Batches:
                     shard=line["shard"],
                     file=line["file"],
                     sha256=line["sha256"],
-                    tried_at=line["at"],
+                    try_time=line["at"],
                     usd=line["usd"],
                     requests=line["requests"],
                 )
@@ -183,8 +183,8 @@ class Batches:
 
     def _running_batches(self) -> list[_Batch]:
         """Return the batches that have not ended, those that are being created among them."""
-        over = _ENDS | _FREE
-        return [batch for batch in self._batches.values() if batch.status not in over]
+        end_statuses = _ENDS | _FREE
+        return [batch for batch in self._batches.values() if batch.status not in end_statuses]
 
     def may_submit(self, path: Path) -> bool:
         """Whether a shard has no batch that runs, and none that gave nothing in this process."""
@@ -231,7 +231,7 @@ class Batches:
         for _ in provider.waits():  # it limits the tries; `_find` waits between them
             if batch.id is not None:
                 break
-            batch.tried_at = time.time()
+            batch.try_time = time.time()
             self._note_creating(batch)
             try:
                 batch.id = provider.create(batch.file, batch.name, batch.shard)
@@ -255,7 +255,7 @@ class Batches:
             shard=batch.shard,
             file=batch.file,
             sha256=batch.sha256,
-            at=batch.tried_at,
+            at=batch.try_time,
             usd=batch.usd,
             requests=batch.requests,
         )
@@ -266,8 +266,8 @@ class Batches:
         batch_id = provider.find(batch.file, batch.name)
         if batch_id is not None:
             return batch_id
-        # Never longer than `SETTLE_S`: with a clock set back, `tried_at` lies in the future.
-        wait_s = min(SETTLE_S, batch.tried_at + SETTLE_S - time.time())
+        # Never longer than `SETTLE_S`: with a clock set back, `try_time` lies in the future.
+        wait_s = min(SETTLE_S, batch.try_time + SETTLE_S - time.time())
         if wait_s > 0:
             self.say(
                 f"{batch.shard}: its batch may have been created; looking again in {wait_s:.0f} s"
@@ -344,19 +344,19 @@ class Batches:
     def wait(self, poll_s: float) -> None:
         """Wait until no batch runs; look every `poll_s` seconds."""
         last_text = ""
-        last_said = 0.0
+        last_time = 0.0
         while self.running:
             next_poll = time.monotonic() + poll_s
             while True:
                 now = time.monotonic()
                 text = self.states()
-                if text != last_text or now - last_said >= EVERY_S:
+                if text != last_text or now - last_time >= SAY_EVERY_S:
                     self.say(text)
                     last_text = text
-                    last_said = now
+                    last_time = now
                 if now >= next_poll:
                     break
-                time.sleep(min(next_poll - now, EVERY_S))
+                time.sleep(min(next_poll - now, SAY_EVERY_S))
             self.poll()
 
 

@@ -89,7 +89,7 @@ class Cost:
         return usd
 
     @classmethod
-    def of(
+    def from_tokens(
         cls,
         model: str,
         counts: tuple[int, int],
@@ -98,12 +98,12 @@ class Cost:
     ) -> Cost:
         """Price an estimate: trials and calls, tokens in and out; see `price`."""
         trials, calls = counts
-        tokens_in, tokens_out = tokens
+        input_tokens, output_tokens = tokens
         rates = price(model, prices)
         usd = None if rates is None else dollars(tokens, rates)
         embedded = find_provider(model).embedded
-        seconds = expected_seconds(tokens_in, tokens_out) if embedded else None
-        return cls(model, trials, calls, tokens_in, tokens_out, usd, seconds)
+        seconds = expected_seconds(input_tokens, output_tokens) if embedded else None
+        return cls(model, trials, calls, input_tokens, output_tokens, usd, seconds)
 
 
 @dataclass
@@ -212,14 +212,18 @@ def estimate_costs(
     sums = dict.fromkeys(many_ends.values(), (0.0, 0.0, 0.0))
     for piece in trials:
         count += piece.height
-        for scored_at_once, (calls, tokens_in, tokens_out) in sums.items():
-            more_calls, more_in, more_out = _tokens(piece, scored_at_once)
-            sums[scored_at_once] = calls + more_calls, tokens_in + more_in, tokens_out + more_out
+        for scored_at_once, (calls, input_tokens, output_tokens) in sums.items():
+            more_calls, more_input, more_output = _tokens(piece, scored_at_once)
+            sums[scored_at_once] = (
+                calls + more_calls,
+                input_tokens + more_input,
+                output_tokens + more_output,
+            )
     costs = []
     for model, scored_at_once in many_ends.items():
-        calls, tokens_in, tokens_out = sums[scored_at_once]
-        tokens = math.ceil(tokens_in), math.ceil(tokens_out)
-        costs.append(Cost.of(model, (count, math.ceil(calls)), tokens, prices))
+        calls, input_tokens, output_tokens = sums[scored_at_once]
+        tokens = math.ceil(input_tokens), math.ceil(output_tokens)
+        costs.append(Cost.from_tokens(model, (count, math.ceil(calls)), tokens, prices))
     return costs
 
 
@@ -231,14 +235,14 @@ def _tokens(trials: pl.DataFrame, scored_at_once: bool) -> tuple[float, float, f
     words = pl.col("attributes").list.len()
     per_attribute = _in_modes(lambda mode: mode.per_attribute)
     sentences = _in_modes(lambda mode: mode.sentences)
-    of_options = pl.col("prompt").str.contains(ATTRIBUTE, literal=True)  # else of one beginning
+    has_blank = pl.col("prompt").str.contains(ATTRIBUTE, literal=True)  # else of one beginning
     ends = pl.col("options").list.len().fill_null(2) * words
-    texts = pl.when(of_options).then(2).otherwise(1) if scored_at_once else ends
+    texts = pl.when(has_blank).then(2).otherwise(1) if scored_at_once else ends
     questions = pl.when(sentences).then(texts).when(per_attribute).then(words).otherwise(1)
     # The steps of an episode, whose prompts grow: on average by half of what they are at the end.
     steps = pl.col("steps").fill_null(1)
-    of_step = {name: asks.episode.tokens for name, asks in INSTRUMENTS.items() if asks.episode}
-    grown = _per_instrument(of_step) * (steps - 1) / 2
+    step_tokens = {name: asks.episode.tokens for name, asks in INSTRUMENTS.items() if asks.episode}
+    grown = _per_instrument(step_tokens) * (steps - 1) / 2
     pair = pl.col("marginalized").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PAIR
     answer = pl.col("attributes").list.join(" ").str.len_chars() / CHARACTERS_PER_TOKEN
     prompt = pl.col("prompt").str.len_chars() / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT
@@ -253,12 +257,12 @@ def _tokens(trials: pl.DataFrame, scored_at_once: bool) -> tuple[float, float, f
     # A second turn sends the first one again, with what was answered.
     second = second_turns * (prompt + prose + followup)
     listed = pl.when(sentences).then(ends).when(per_attribute).then(words)
-    calls, tokens_in, tokens_out = trials.select(
+    calls, input_tokens, output_tokens = trials.select(
         calls=(questions * steps + second_turns).sum(),
         input=((prompt + grown) * questions * steps + second).sum(),
         output=((listed.otherwise(answer + pair * words) + prose) * steps).sum(),
     ).row(0)
-    return calls, tokens_in, tokens_out
+    return calls, input_tokens, output_tokens
 
 
 def _in_modes(has: Callable[[Mode], bool]) -> pl.Expr:
@@ -276,9 +280,9 @@ def estimate_requests(
         calls += 1
         characters += sum(len(message["content"]) for message in body["messages"])
         characters += len(json.dumps(body.get("response_format") or ""))
-    tokens_in = characters / CHARACTERS_PER_TOKEN + calls * TOKENS_PER_PROMPT
-    tokens = math.ceil(tokens_in), math.ceil(calls * output)
-    return Cost.of(model, (calls, calls), tokens, prices)
+    input_tokens = characters / CHARACTERS_PER_TOKEN + calls * TOKENS_PER_PROMPT
+    tokens = math.ceil(input_tokens), math.ceil(calls * output)
+    return Cost.from_tokens(model, (calls, calls), tokens, prices)
 
 
 def _per_instrument(tokens: dict[str, int]) -> pl.Expr:

@@ -155,9 +155,9 @@ def _compare(out: Path, earlier: Mapping[str, Any], plan: Claimant) -> None:
 def _refuse_foreign(out: Path, path: Path, attached: Mapping[str, str]) -> None:
     """Refuse files other than those that an interrupted claim leaves."""
     if out.is_dir():
-        of_attachments = {name.partition("/")[0] for name in attached}  # their folders, or names
-        of_claims = {LOCK, f"{path.name}.part", *of_attachments}
-        foreign = any(entry.name not in of_claims for entry in out.iterdir())
+        attachment_names = {name.partition("/")[0] for name in attached}  # their folders, or names
+        claim_names = {LOCK, f"{path.name}.part", *attachment_names}
+        foreign = any(entry.name not in claim_names for entry in out.iterdir())
     else:
         foreign = out.exists()
     if foreign and not path.exists():  # another process may have claimed it meanwhile

@@ -76,7 +76,7 @@ class Selection:
     """Trials per stereotype and variation, where not the plan's."""
     instrument: str = next(iter(INSTRUMENTS))
 
-    def asked_in(self, modes: Sequence[str]) -> list[str]:
+    def fitting_modes(self, modes: Sequence[str]) -> list[str]:
         """Return those of the plan's modes in which the instrument can be asked."""
         asks = INSTRUMENTS[self.instrument]
         able = [mode for mode in modes if mode in asks.modes]
@@ -86,12 +86,12 @@ class Selection:
 
     def refuse_unasked(self, modes: Sequence[str]) -> None:
         """Raise InputError if the plan asks nothing of this part."""
-        if self.asked_in(modes):
+        if self.fitting_modes(modes):
             return
         asks = instrument(self.instrument)
         if able := [mode for mode in modes if mode in asks.modes]:
             raise InputError(asks.no_variation_message(self.study, able[0], self.variations))
-        allowed = ", ".join(self.asked_in(asks.modes))
+        allowed = ", ".join(self.fitting_modes(asks.modes))
         raise InputError(f"{self.instrument}: mode {', '.join(modes)}; allowed are {allowed}")
 
     def identity(self, iterations: int) -> dict[str, Any]:
@@ -215,7 +215,7 @@ class Plan(Claimant):
         """Number of stereotypes, those of each instrument apart."""
         return sum(len(selection.stereotypes) for selection in self.selections)
 
-    def whole(self) -> Plan:
+    def without_looks(self) -> Plan:
         """Return the plan that asks all trials, however soon they are decided."""
         return replace(self, looks=(), stage=Stage())
 
@@ -235,7 +235,7 @@ class Plan(Claimant):
         parts = []
         for mode in self.modes:
             for selection in self.parts():
-                if mode not in selection.asked_in(self.modes):
+                if mode not in selection.fitting_modes(self.modes):
                     continue
                 n = selection.iterations or self.iterations
                 designs = [self._design(mode, n, *condition) for condition in self._conditions()]
@@ -378,11 +378,11 @@ def _describe_stereotypes(selections: Sequence[Selection]) -> dict[str, Any]:
     described: dict[str, Any] = {}
     for selection in selections:
         study = selection.study
-        of_study = described.setdefault(study.name, {})
+        study_descriptions = described.setdefault(study.name, {})
         find_defect = INSTRUMENTS[selection.instrument].defect
         for key in selection.stereotypes:
             # Several instruments may ask about a stereotype; each adds the defects it finds.
-            description = of_study.setdefault(key, _describe_stereotype(study, key))
+            description = study_descriptions.setdefault(key, _describe_stereotype(study, key))
             defects = {find_defect(study, key, variation) for variation in selection.variations}
             description["defects"] = sorted({*description["defects"], *filter(None, defects)})
     return described
@@ -439,7 +439,7 @@ class _StoredSelection(BaseModel):
     """A part of a plan in its file: one study, asked with one instrument."""
 
     #: Fields of `Selection`; the others tell which study it is.
-    OF_SELECTION: ClassVar = {"stereotypes", "variations", "iterations", "instrument"}
+    SELECTION_FIELDS: ClassVar = {"stereotypes", "variations", "iterations", "instrument"}
 
     study: str
     study_hash: str
@@ -499,11 +499,11 @@ def load_plan(directory: Path) -> Plan:
         field = ".".join(map(str, first["loc"]))
         raise PlanError(f"{path}: not a plan: {field}: {first['msg']}") from None
     # Several parts may be of one study, whose file is read once.
-    study_of = cache(partial(_load_study, directory / "studies"))
+    load_once = cache(partial(_load_study, directory / "studies"))
     selections = []
     for part in stored.studies:
-        study = study_of(part.study, part.study_hash)
-        selections.append(Selection(study, **part.model_dump(include=part.OF_SELECTION)))
+        study = load_once(part.study, part.study_hash)
+        selections.append(Selection(study, **part.model_dump(include=part.SELECTION_FIELDS)))
     settings = stored.model_dump(exclude={"studies", "generation", "stage"})
     plan = Plan(selections, **settings, generation=stored.generation, stage=stored.stage)
     if plan.looks and not 0 <= plan.stage.look < len(plan.looks):

@@ -138,11 +138,11 @@ class TrialQuestions:
         calls = MODES[trial["mode"]].sent(trial, profile, self.provider)
         # The first call with the settings of an answer: call 0 of two turns asks for the profile.
         first = int(bool(trial["followup"]))
-        of_profile = self._settings(trial, described=False)
-        of_answer = self._settings(trial, described=True)
+        profile_settings = self._settings(trial, described=False)
+        answer_settings = self._settings(trial, described=True)
         requests = []
         for number, messages in enumerate(calls):
-            settings = of_answer if number >= first else of_profile
+            settings = answer_settings if number >= first else profile_settings
             name = (trial["trial_id"], f"{trial.get('call', '')}{number}")
             requests.append(Request(self.model, *name, messages, settings))
         return requests
@@ -153,8 +153,8 @@ class TrialQuestions:
         settings = self._shared_settings.get(key)
         if settings is None:
             unseeded = {**trial, "seed": None}
-            of_mode = MODES[trial["mode"]].config(unseeded, self.provider, described=described)
-            config = sampling_config(self.model, self.plan.generation).merge(of_mode)
+            mode_config = MODES[trial["mode"]].config(unseeded, self.provider, described=described)
+            config = sampling_config(self.model, self.plan.generation).merge(mode_config)
             settings = self._shared_settings[key] = settings_of(self.model, config)
         return {**settings, "seed": trial["seed"]} if self.provider.seeded else settings
 
@@ -219,10 +219,10 @@ class CallQuestions(Generic[C]):
 
         prompt = next(iter(self.strategy.prompts(call)))  # the other forms need a refusal first
         messages, settings = prompt
-        of_call = {name: value for name, value in settings.items() if value is not None}
+        call_settings = {name: value for name, value in settings.items() if value is not None}
         if not self.seeded:
-            of_call.pop("seed", None)
-        body = {**self.usual, **settings_of(self.model, GenerateConfig(**of_call))}
+            call_settings.pop("seed", None)
+        body = {**self.usual, **settings_of(self.model, GenerateConfig(**call_settings))}
         request = Request(self.model, *name, messages, body)
         output = answers.find(request)
         if output is None or not (lines := self.strategy.answers(call, prompt, output)):

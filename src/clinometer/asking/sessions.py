@@ -144,18 +144,18 @@ def _ask_piece(
 ) -> tuple[bool, str | None]:
     """Ask every model its trials; return as `_evaluate`."""
     tasks = []
-    of_simulated = []
+    simulated_work = []
     for run in runs:
         rows = run.unanswered(trials)
         if rows is None:
             continue
         if run.simulated:
-            of_simulated.append((run, rows))
+            simulated_work.append((run, rows))
         else:
             tasks.append(run.task(rows))
     interrupted, error = _evaluate(tasks, directory) if tasks else (False, None)
     # A list, and no generator in `any`: each is asked, also after one that was stopped.
-    stopped = [run.ask_without_logs(rows) for run, rows in of_simulated]
+    stopped = [run.ask_without_logs(rows) for run, rows in simulated_work]
     return interrupted or any(stopped), error
 
 
@@ -219,12 +219,12 @@ class _ModelRun:
 
     def ask_without_logs(self, trials: pl.DataFrame) -> bool:
         """Ask trials one after another, without inspect's logs; return whether it was stopped."""
-        from clinometer.asking.trials import ask_one_by_one
+        from clinometer.asking.trials import ask_sequentially
 
         on_answer = self._recorder(trials)
         try:
             asyncio.run(
-                ask_one_by_one(trials, self.model, on_answer, self.ledger, self.able, self.begun)
+                ask_sequentially(trials, self.model, on_answer, self.ledger, self.able, self.begun)
             )
         except KeyboardInterrupt:
             return True
@@ -299,9 +299,9 @@ def _outcome(
     errors: list[str] = []
     for piece in pieces():
         trials += piece.height * len(errors_of_models)
-        for name, error_of in errors_of_models.items():
+        for name, trial_errors in errors_of_models.items():
             # What was never asked has neither an answer nor an error.
-            outcomes = [error_of[trial] for trial in piece["trial_id"] if trial in error_of]
+            outcomes = [trial_errors[trial] for trial in piece["trial_id"] if trial in trial_errors]
             answered += outcomes.count(None)
             errors += filter(None, outcomes)
             if name in failed:

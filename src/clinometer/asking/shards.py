@@ -56,7 +56,7 @@ __all__ = [
 FOLDER, ANSWERED, SETTING = "shards", ".answers.jsonl", "shards.json"
 
 #: Answers to calls of trials that are not complete, so that their files need not be kept.
-KEPT = f"kept{ANSWERED}"  # a name on disk: later rounds look for it
+PARTIAL_ANSWERS = f"kept{ANSWERED}"  # a name on disk: later rounds look for it
 
 #: What OpenAI takes as one batch.
 MOST_REQUESTS, MOST_BYTES = 50_000, 200 << 20
@@ -382,17 +382,17 @@ def collect(
         If the answers of every model are useless; where only some are, their rows say so.
     """
     setting = read_setting(directory)
-    kept_answers = directory / FOLDER / KEPT
-    earlier = [kept_answers] if kept_answers.is_file() else []
-    of_shards = sorted((directory / FOLDER).glob(f"*/*/*{ANSWERED}"))
-    answers = Answers([*earlier, *files], of_shards, ShardMarks(directory))
+    partial_answers = directory / FOLDER / PARTIAL_ANSWERS
+    earlier = [partial_answers] if partial_answers.is_file() else []
+    shard_answers = sorted((directory / FOLDER).glob(f"*/*/*{ANSWERED}"))
+    answers = Answers([*earlier, *files], shard_answers, ShardMarks(directory))
     without_answers = _shards_without_answers(directory, answers)
     waiting = set[str]().union(*without_answers.values())
     rows = []
     errors = []
-    for of_model in questions:
-        row = Collected(of_model.model)
-        requests = _requests_of_next_round(of_model, answers, waiting, row)
+    for model_questions in questions:
+        row = Collected(model_questions.model)
+        requests = _requests_of_next_round(model_questions, answers, waiting, row)
         try:
             row.files = write_shards(directory, requests, setting["shards"])
         except ModelError as error:  # the other models go on
@@ -400,14 +400,14 @@ def collect(
             errors.append(error)
         # From here on `row.names` is complete: writing the shards has drawn all requests.
         for path, names in without_answers.items():
-            if path.parent.name == slug(of_model.model) and not names.isdisjoint(row.names):
+            if path.parent.name == slug(model_questions.model) and not names.isdisjoint(row.names):
                 row.files.append(path)
-        row.expected = of_model.expected
-        row.answered = of_model.answered
+        row.expected = model_questions.expected
+        row.answered = model_questions.answered
         rows.append(row)
     if errors and len(errors) == len(rows):
         raise errors[0]
-    write_bytes(kept_answers, b"".join(answers.kept.values()))
+    write_bytes(partial_answers, b"".join(answers.kept.values()))
     return rows, answers
 
 
@@ -433,8 +433,8 @@ def _shards_without_answers(directory: Path, answers: Answers) -> dict[Path, set
     for path in shard_files(directory):
         names = names_in(path)
         answers.foreign -= names
-        of_shard = path.with_suffix(ANSWERED)
-        if of_shard not in answers.used and names.isdisjoint(answers.from_files):
+        answers_path = path.with_suffix(ANSWERED)
+        if answers_path not in answers.used and names.isdisjoint(answers.from_files):
             without_answers[path] = names
     return without_answers
 

@@ -58,7 +58,7 @@ __all__ = [
     "Answer",
     "Begun",
     "ask",
-    "ask_one_by_one",
+    "ask_sequentially",
     "ask_trial",
     "describe_error",
     "read_logs",
@@ -72,7 +72,7 @@ __all__ = [
 LOG_LEVEL = "error"
 
 #: Attributes that every record of a log has; the others came with its message.
-_OF_ANY_MESSAGE = frozenset(vars(logging.makeLogRecord({})))
+_RECORD_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({})))
 
 
 #: Episode, by the id of its trial → the answers to its first questions, of an earlier session.
@@ -145,7 +145,7 @@ def ask(
     return solve
 
 
-async def ask_one_by_one(
+async def ask_sequentially(
     trials: pl.DataFrame,
     model: Model,
     on_answer: Callable[[Answer], None],
@@ -408,7 +408,7 @@ def _redact_message(record: logging.LogRecord) -> bool:
         if record.exc_info:
             record.exc_text = redacted(logging.Formatter().formatException(record.exc_info))
         for name, value in list(vars(record).items()):
-            if name not in _OF_ANY_MESSAGE and isinstance(value, str):
+            if name not in _RECORD_ATTRIBUTES and isinstance(value, str):
                 setattr(record, name, redacted(value))
     return True
 

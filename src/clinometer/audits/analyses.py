@@ -29,13 +29,13 @@ def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyTyp
     """
     estimates = [NO_ESTIMATES]
     tables: dict[str, list[pl.DataFrame]] = {"matches": [NO_MATCHES]}
-    asked = scores.select("model", "instrument").unique().collect().sort("model").rows()
+    model_measures = scores.select("model", "instrument").unique().collect().sort("model").rows()
     for instrument in INSTRUMENTS.values():
         if instrument.analyse is None and instrument.analyse_study is None:
             continue
         measures = [measure.name for measure in instrument.measures]
         # Models without scores of the instrument itself are not analysed.
-        models = dict.fromkeys(model for model, measure in asked if measure in measures)
+        models = dict.fromkeys(model for model, measure in model_measures if measure in measures)
         if not models:
             continue
         used_scores = scores.filter(
@@ -56,24 +56,24 @@ def _analyses(
 ) -> Iterator[Tables]:
     """Yield what one instrument makes of the scores of each model."""
     for model in models:
-        of_model = scores.filter(_is_of(model))
+        model_scores = scores.filter(_is_of(model))
         if instrument.analyse is not None:
-            yield _attempt(instrument, instrument.analyse, model, of_model)
+            yield _attempt(instrument, instrument.analyse, model, model_scores)
         if instrument.analyse_study is not None:
-            for study in _studies(of_model, studies):
-                of_study = of_model.filter(pl.col("study") == study.name)
-                yield _attempt(instrument, instrument.analyse_study, model, of_study, study)
+            for study in _studies(model_scores, studies):
+                study_scores = model_scores.filter(pl.col("study") == study.name)
+                yield _attempt(instrument, instrument.analyse_study, model, study_scores, study)
 
 
 def _attempt(
     instrument: Instrument,
     analyse_scores: Callable[..., Tables],
     model: str | None,
-    *given: pl.LazyFrame | Study,
+    *arguments: pl.LazyFrame | Study,
 ) -> Tables:
     """Return what an analysis makes of scores, or why there is nothing: `FAILURES`."""
     try:
-        return declared_tables(instrument, analyse_scores(*given))
+        return declared_tables(instrument, analyse_scores(*arguments))
     except Exception as error:  # a package of others raises what it likes
         failure = {
             "model": model,
@@ -84,17 +84,17 @@ def _attempt(
         return Tables(NO_ESTIMATES, {"failures": pl.DataFrame([failure], schema=FAILURES)})
 
 
-def declared_tables(instrument: Instrument, made: Tables) -> Tables:
+def declared_tables(instrument: Instrument, analysis: Tables) -> Tables:
     """Return the tables of an analysis with the columns of their schemas.
 
     Raises InputError if one has others, or is none of the instrument's.
     """
     schemas = {name: table.schema for name, table in instrument.details.items()}
     schemas["matches"] = MATCHES
-    if strangers := sorted(made.details.keys() - schemas.keys()):
+    if strangers := sorted(analysis.details.keys() - schemas.keys()):
         raise InputError(f"table {strangers[0]!r} is not among its `details`")
-    details = {name: check(table, schemas[name], name) for name, table in made.details.items()}
-    return Tables(check(made.estimates, ESTIMATES, "estimates"), details)
+    details = {name: check(table, schemas[name], name) for name, table in analysis.details.items()}
+    return Tables(check(analysis.estimates, ESTIMATES, "estimates"), details)
 
 
 def _studies(scores: pl.LazyFrame, studies: Mapping[str, Study]) -> Iterator[Study]:

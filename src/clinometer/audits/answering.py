@@ -94,19 +94,19 @@ def answer_shards(
     if answering.connection.batch:
         refuse_unbatched(plan.models)
     # Every request that a round of this call has asked: a failed one is not asked again.
-    asked_names: set[str] = set()
+    sent_names: set[str] = set()
     elsewhere = 0
     errors: list[ModelError] = []
     with only_process(out):
         while True:
             collected, answers = collect_and_tabulate(plan, out, choices)
-            shards = list(_select_shards(collected, asked_names))
+            shards = list(_select_shards(collected, sent_names))
             if not shards:
                 return Answered(collected, answers, elsewhere, _name_failed(errors, plan.models))
             _refuse_cost(plan, out, choices, answering)
-            on_answer = on_round(sum(len(row.names - asked_names) for row in collected))
+            on_answer = on_round(sum(len(row.names - sent_names) for row in collected))
             for row in collected:
-                asked_names |= row.names
+                sent_names |= row.names
             elsewhere, errors_of_round = _answer(plan, shards, answering, on_answer)
             errors += errors_of_round
 
@@ -150,9 +150,9 @@ def _name_failed(errors: Sequence[ModelError], models: Collection[str]) -> tuple
     return tuple(map(str, errors))
 
 
-def _select_shards(collected: Sequence[Collected], asked_names: set[str]) -> Iterator[Shard]:
+def _select_shards(collected: Sequence[Collected], sent_names: set[str]) -> Iterator[Shard]:
     """Yield the shards that are to be asked; no request is in two."""
-    used_names = set(asked_names)
+    used_names = set(sent_names)
     for row in collected:
         for path in row.files:
             shard_names = names_in(path)

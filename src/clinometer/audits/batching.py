@@ -158,10 +158,10 @@ class _Submitter:
     def submit(self, collected: Sequence[Collected], answers: Answers) -> int:
         """Submit what may be submitted; return how many requests are not, as they fail."""
         failing = set[str]() if self.submission.retry_failed else answers.failing
-        left_out = set(failing)
+        excluded_names = set(failing)
         for row in collected:
-            left_out.update(name for name in row.names if name in answers)
-        parts = [] if self.ended else list(self._select_requests(collected, left_out))
+            excluded_names.update(name for name in row.names if name in answers)
+        parts = [] if self.ended else list(self._select_requests(collected, excluded_names))
         costs = [self._cost(model, path, names) for model, path, names in parts]
         self._refuse_cost(costs)  # before the first is submitted
         for (_, path, names), cost in zip(parts, costs, strict=True):
@@ -169,7 +169,7 @@ class _Submitter:
         return sum(len(row.names & failing) for row in collected)
 
     def _select_requests(
-        self, collected: Sequence[Collected], left_out: set[str]
+        self, collected: Sequence[Collected], excluded_names: set[str]
     ) -> Iterator[tuple[str, Path, set[str]]]:
         """Yield model, shard and requests of each batch; no request is in two that run."""
         used_names = set[str]()
@@ -177,7 +177,7 @@ class _Submitter:
             used_names |= _read_requests(self.out / shard).keys()
         for row in collected:
             for path in filter(self.batches.may_submit, row.files):
-                names = _read_requests(path).keys() & row.names - used_names - left_out
+                names = _read_requests(path).keys() & row.names - used_names - excluded_names
                 used_names |= names
                 if names:
                     yield row.model, path, names

@@ -156,7 +156,7 @@ def _say_options(mass: float, answer: Mapping[str, Any]) -> str:
     """Say how likely the options are, and which other first token is likeliest."""
     text = f"the options have a probability of {mass:.2g}"
     for tokens in read_first_tokens(answer["first_tokens"]).values():  # of the one word
-        for token, probability in tokens.others[:1]:
+        for token, probability in tokens.alternatives[:1]:
             text += f", the first token {token!r} has {probability:.4g}"
     return text
 

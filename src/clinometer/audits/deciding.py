@@ -51,9 +51,9 @@ from clinometer.errors import InputError
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import (
     INCONCLUSIVE,
-    NOT_KNOWN,
     NOT_KNOWN_CLUSTER,
-    ONE_CLUSTER,
+    SINGLE_CLUSTER,
+    UNDECIDED,
     unrestricted,
 )
 from clinometer.statistics.summaries import keys_of
@@ -68,7 +68,7 @@ LEAST_CHANCE = 1 / 3
 MOST_SHARED = 0.95
 
 #: Verdicts that more answers may change into others.
-_OPEN = (INCONCLUSIVE, ONE_CLUSTER, NOT_KNOWN, NOT_KNOWN_CLUSTER)
+_OPEN = (INCONCLUSIVE, SINGLE_CLUSTER, UNDECIDED, NOT_KNOWN_CLUSTER)
 
 _RUN = ("study", "instrument", "mode")
 
@@ -85,7 +85,7 @@ class _Undecided(NamedTuple):
     look: int  # the next at which it has more trials
     most: int  # trials per wording at the last
 
-    def at(self, iterations: int) -> Selection:
+    def resized(self, iterations: int) -> Selection:
         """Return the part of a plan that is its own, with so many trials per wording."""
         return replace(self.selection, stereotypes=[self.end.stereotype], iterations=iterations)
 
@@ -120,7 +120,7 @@ def next_stage(
     ended, undecided = _sort(plan, _judged_means(estimates))
     if not undecided:
         return replace(plan.stage, ended=ended)
-    foresight = _Foresight.of(plan, undecided, pilot)
+    foresight = _Foresight.from_pilot(plan, undecided, pilot)
     chances = [(foresight.chance(part.rows), part) for part in undecided]
     hopeful = [(chance, part) for chance, part in chances if chance >= LEAST_CHANCE]
     ended += [
@@ -142,13 +142,13 @@ def _sort(plan: Plan, means: pl.DataFrame) -> tuple[list[Ended], list[_Undecided
     """Return the stereotypes that end, and those that more trials might decide."""
     # What was not paid for is tried again: others may have ended sooner, or limits been raised.
     ended = [end for end in plan.stage.ended if end.why == "hopeless"]
-    given_up = {end.part for end in ended}
+    hopeless_parts = {end.part for end in ended}
     undecided = []
     for selection, most in parts_of_stage(plan):
         assert selection.iterations is not None
         for key in selection.stereotypes:
             names = selection.study.name, selection.instrument, key
-            if names in given_up:
+            if names in hopeless_parts:
                 continue
             end = Ended(*names, selection.iterations, "decided")
             rows = _rows_of(means, end)
@@ -201,8 +201,8 @@ def _judged_means(estimates: pl.DataFrame) -> pl.DataFrame:
 def _rows_of(means: pl.DataFrame, end: Ended) -> pl.DataFrame:
     """Return the means of a stereotype that an instrument asks for."""
     measures = [measure.name for measure in INSTRUMENTS[end.instrument].measures]
-    of_instrument = pl.col("instrument").is_in(measures)
-    return means.filter(of_instrument, study=end.study, stereotype=end.stereotype)
+    is_measure = pl.col("instrument").is_in(measures)
+    return means.filter(is_measure, study=end.study, stereotype=end.stereotype)
 
 
 @dataclass(frozen=True)
@@ -216,13 +216,13 @@ class _Foresight:
     information: Sequence[Information]
 
     @classmethod
-    def of(cls, plan: Plan, undecided: Sequence[_Undecided], pilot: Pilot) -> _Foresight:
+    def from_pilot(cls, plan: Plan, undecided: Sequence[_Undecided], pilot: Pilot) -> _Foresight:
         """Foresee the errors of undecided stereotypes, from the scores so far."""
         variances = None
         with suppress(InputError):  # no score varies
             variances = read_pilot(pilot)
-        before = _errors(plan, [part.at(part.end.iterations) for part in undecided], variances)
-        after = _errors(plan, [part.at(part.most) for part in undecided], variances)
+        before = _errors(plan, [part.resized(part.end.iterations) for part in undecided], variances)
+        after = _errors(plan, [part.resized(part.most) for part in undecided], variances)
         shrinkage = {}
         for key, error in after.items():
             shrinkage[key] = min(error / before[key], 1.0) if before[key] else 1.0
@@ -256,7 +256,7 @@ def _errors(
     """Return the exact errors of stereotypes in a design, by `_PLANNED`."""
     errors = {}
     names = ["level", *keys_of("stereotype")[1:]]  # without the model
-    part = replace(plan.whole(), selections=parts)
+    part = replace(plan.without_looks(), selections=parts)
     for key, error in errors_of_plan(part, pilot).items():
         if key[0] == "stereotype":
             values = dict(zip(names, key, strict=True))
@@ -313,24 +313,24 @@ def _unpaid(
     priced = []
     for chance, part in hopeful:
         later = iterations_at(plan.looks[look], part.most)
-        before = _price(plan, [part.at(part.end.iterations)], prices)
-        after = _price(plan, [part.at(max(later, part.end.iterations))], prices)
+        before = _price(plan, [part.resized(part.end.iterations)], prices)
+        after = _price(plan, [part.resized(max(later, part.end.iterations))], prices)
         more = [scale * (b - a) for scale, a, b in zip(scales, before, after, strict=True)]
         priced.append((chance / max(more[2] or more[1], 1e-12), more, part))
     unpaid = []
     total = list(used)
     for _, more, part in sorted(priced, key=lambda item: -item[0]):
-        with_it = list(map(add, total, more))
-        if any(limit is not None and n > limit for n, limit in zip(with_it, limits, strict=True)):
+        next_sum = list(map(add, total, more))
+        if any(limit is not None and n > limit for n, limit in zip(next_sum, limits, strict=True)):
             unpaid.append(part)
         else:
-            total = with_it
+            total = next_sum
     return unpaid
 
 
 def _price(plan: Plan, parts: Sequence[Selection], prices: Path | None) -> _Price:
     """Return the calls, tokens and dollars of asking every model some parts of a plan."""
-    pieces = replace(plan.whole(), selections=parts).pieces()
+    pieces = replace(plan.without_looks(), selections=parts).pieces()
     costs = estimate_costs(pieces, plan.models, prices)
     tokens = sum(cost.input_tokens + cost.output_tokens for cost in costs)
     return sum(cost.calls for cost in costs), tokens, sum(cost.usd or 0.0 for cost in costs)

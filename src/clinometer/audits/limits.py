@@ -82,13 +82,13 @@ class DecidedLimit:
         passes = f"{self.rule.title}: {model} passes in {self.chance:.0%} of runs"
         if self.is_decided:
             return f"{passes} ({self.trials:,} trials; from {self.smallest:.2f} on in {CHANCE:.0%})"
-        wanted = f"{self.rule.at_most:g} takes more wordings or group words"
+        requirement = f"{self.rule.at_most:g} takes more wordings or group words"
         if self.needed is not None:
             price = f", about ${self.usd:,.2f}" if self.usd else ""
-            wanted = f"{self.rule.at_most:g} takes {self.needed:,} trials{price}"
+            requirement = f"{self.rule.at_most:g} takes {self.needed:,} trials{price}"
         return (
             f"{passes}: {self.trials:,} trials decide limits of {self.smallest:.2f} and more; "
-            f"{wanted}"
+            f"{requirement}"
         )
 
 
@@ -126,7 +126,7 @@ def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:
     """Return what of a plan a rule is about; None where that is nothing."""
     where = rule.where
     selections = []
-    for part in plan.whole().selections:
+    for part in plan.without_looks().selections:
         measures = [measure.name for measure in INSTRUMENTS[part.instrument].measures]
         if where.instrument is not None and where.instrument not in measures:
             continue
@@ -138,7 +138,7 @@ def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:
     modes = [mode for mode in plan.modes if where.mode in (None, mode)]
     if not selections or not modes:
         return None
-    return replace(plan.whole(), selections=selections, modes=modes)
+    return replace(plan.without_looks(), selections=selections, modes=modes)
 
 
 def _with_times(plan: Plan, times: int) -> Plan:

@@ -94,9 +94,9 @@ def _join_plans(sources: Sequence[Path], out: Path) -> RequestPlan:
     plan = plans[largest]
     plan_directory = directories[largest]
     record = read_plan(plan.file(plan_directory))
-    for directory, other_plan in zip(directories, plans, strict=True):
-        other_record = read_plan(other_plan.file(directory))
-        _refuse_other(directory, other_record, plan_directory, record, plan)
+    for directory, directory_plan in zip(directories, plans, strict=True):
+        directory_record = read_plan(directory_plan.file(directory))
+        _refuse_differing(directory, directory_record, plan_directory, record, plan)
     if plan_directory != out:
         names = (*plan.attachments(), "policy.yaml")
         for path in (plan.file(plan_directory), *(plan_directory / name for name in names)):
@@ -116,7 +116,7 @@ def _has_plan(out: Path) -> bool:
     return False
 
 
-def _refuse_other(
+def _refuse_differing(
     directory: Path,
     record: dict[str, Any],
     plan_directory: Path,

@@ -153,7 +153,7 @@ def trials_for(
     for selection in plan.selections:
         if all(selection.study.control_of(key) for key in selection.stereotypes):
             continue
-        for mode in selection.asked_in(plan.modes):
+        for mode in selection.fitting_modes(plan.modes):
             part = replace(plan, selections=[selection], modes=[mode], size=None)
             rows += _find_trials(part, effect, (pilot, inference, chance), prices)
     if not rows:
@@ -250,10 +250,10 @@ def power_of_plan(
     table = plan_power(planned_runs, inference, chance, runs, on_plan)
     keys = [*RUN[1:], "control"]  # without the model: all are asked the same
     schema = dict.fromkeys((*NEVER_POOLED, "planned_from"), pl.String)
-    planned_from = pl.DataFrame(sources, schema, orient="row").unique(keys)
-    planned_from = planned_from.select(*keys, "planned_from")
+    plan_sources = pl.DataFrame(sources, schema, orient="row").unique(keys)
+    plan_sources = plan_sources.select(*keys, "planned_from")
     # Nulls are equal: dimension, conditions and control are null in most runs.
-    table = table.join(planned_from, on=keys, nulls_equal=True, maintain_order="left")
+    table = table.join(plan_sources, on=keys, nulls_equal=True, maintain_order="left")
     return check(table, POWER, "power")
 
 
@@ -392,7 +392,7 @@ def allocate_plan(
     plan: Plan, calls: int, pilot: pl.DataFrame | None = None, runs: int = SEARCHED
 ) -> pl.DataFrame:
     """Compare designs of a plan with one selection and one mode; see `allocate`."""
-    if len(plan.selections) > 1 or len(plan.selections[0].asked_in(plan.modes)) > 1:
+    if len(plan.selections) > 1 or len(plan.selections[0].fitting_modes(plan.modes)) > 1:
         raise InputError("allocate: name one study, one instrument and one mode")
     if calls < 1:
         raise InputError(f"calls {calls}: at least 1")
@@ -445,7 +445,7 @@ def _with_wordings(plan: Plan, number: int, iterations: int) -> Plan:
     selection = plan.selections[0]
     variations = selection.variations[:number]
     part = replace(selection, variations=variations, iterations=iterations)
-    return replace(plan, selections=[part], modes=selection.asked_in(plan.modes))
+    return replace(plan, selections=[part], modes=selection.fitting_modes(plan.modes))
 
 
 def median_effect(effects: pl.Series) -> float | None:

@@ -28,7 +28,7 @@ from clinometer.results.records import text_hash
 from clinometer.results.tables import as_frame, write_table
 from clinometer.scoring import score
 from clinometer.scoring.conditions import find_conditions, with_conditions
-from clinometer.scoring.recorded import known_columns, rename_columns
+from clinometer.scoring.recorded import rename_columns, used_columns
 from clinometer.stimuli import Study, load_study
 
 __all__ = ["Recording", "audit_recorded", "read_recorded"]
@@ -77,7 +77,7 @@ def read_recorded(responses: object, recording: Recording, study: Study) -> pl.D
     table = rename_columns(table, recording.instrument, study)
     if recording.model is not None and "model" not in table.columns:
         table = table.with_columns(model=pl.lit(recording.model))
-    conditions = find_conditions([table], recording.conditions, partial(known_columns, study=study))
+    conditions = find_conditions([table], recording.conditions, partial(used_columns, study=study))
     table = with_conditions(table, conditions)
     # Zeros in front, so that trials sort as they were recorded.
     number = pl.int_range(pl.len()).cast(pl.String).str.zfill(7)

@@ -72,7 +72,7 @@ class Watcher:
         """Yield what is called with the model and each answer or error, while models are asked."""
         yield lambda model, answer: None
 
-    def on_asked(self, outcome: Outcome) -> None:
+    def on_outcome(self, outcome: Outcome) -> None:
         """Hear how far the models were asked, and what stopped them."""
 
     def on_judged(self, judge: str, outcome: Outcome) -> None:
@@ -146,7 +146,7 @@ class Run:
         run: Run | None = self._resumed()
         while run is not None:
             outcome = run._ask(models, watcher)
-            watcher.on_asked(outcome)
+            watcher.on_outcome(outcome)
             if not outcome.has_tables:
                 return outcome
             if judge is not None and outcome.settled:

@@ -40,8 +40,8 @@ def ask_single_words_again(
     ]
     people = _name_people(parts, lending)
     # What is added last has the study with all that it was lent.
-    of_study = _add_arbitrary_words(_add_things(parts, lending), lending, words, iterations)
-    return [*of_study, *people]
+    study_parts = _add_arbitrary_words(_add_things(parts, lending), lending, words, iterations)
+    return [*study_parts, *people]
 
 
 def _name_people(
@@ -62,8 +62,8 @@ def _name_people(
             continue
         people = part.study.with_people()
         controls = controls_needed(people, [replace(part, study=people, stereotypes=keys)])
-        asked = {*keys, *(key for key in controls if people.control_of(key))}
-        if stereotypes := [key for key in part.stereotypes if key in asked]:
+        people_keys = {*keys, *(key for key in controls if people.control_of(key))}
+        if stereotypes := [key for key in part.stereotypes if key in people_keys]:
             added.append(replace(part, study=people, stereotypes=stereotypes))
     return added
 
@@ -91,14 +91,14 @@ def _add_arbitrary_words(
     studies = {part.study.name: part.study for part in parts}
     added = []
     for name in dict.fromkeys(part.study.name for part, _ in lending):
-        of_study = [(part, keys) for part, keys in lending if part.study.name == name]
-        asked = dict.fromkeys(key for _, keys in of_study for key in keys)
+        lenders = [(part, keys) for part, keys in lending if part.study.name == name]
+        repeated_keys = dict.fromkeys(key for _, keys in lenders for key in keys)
         # So that each word comes twice: what words vary by is told from what answers do.
-        fewest = min(len(part.variations) * (part.iterations or iterations) for part, _ in of_study)
-        per_stereotype = max(fewest, _FEWEST_OF_WORDS // len(asked))
+        fewest = min(len(part.variations) * (part.iterations or iterations) for part, _ in lenders)
+        per_stereotype = max(fewest, _FEWEST_OF_WORDS // len(repeated_keys))
         number = min(max(per_stereotype // 4, 2), _MOST_WORDS)
-        studies[name] = studies[name].with_arbitrary_words([*asked], words, number)
-        for part, keys in of_study:
+        studies[name] = studies[name].with_arbitrary_words([*repeated_keys], words, number)
+        for part, keys in lenders:
             pairs = -(-per_stereotype // (2 * len(part.variations)))  # each in both orders
             number = max(part.iterations or iterations, 2 * pairs)
             placebos = list(map(arbitrary_name, keys))

@@ -185,12 +185,12 @@ def _add_modes(modes: Sequence[str], parts: Sequence[Selection]) -> tuple[str, .
     candidates = [*modes]
     for part in parts:
         # `sorted` is stable: closed modes first, each kind in the order of `MODES`.
-        able = sorted(part.asked_in(tuple(MODES)), key=lambda mode: not MODES[mode].closed)
+        able = sorted(part.fitting_modes(tuple(MODES)), key=lambda mode: not MODES[mode].closed)
         if able and not {*able} & {*candidates}:
             candidates.append(able[0])
     used_modes: set[str] = set()
     for part in parts:
-        used_modes.update(part.asked_in(candidates))
+        used_modes.update(part.fitting_modes(candidates))
     return tuple(mode for mode in candidates if mode in used_modes)
 
 
@@ -253,15 +253,15 @@ def sized_plan(size: str, models: Sequence[str], options: PlanOptions | None = N
     # Controls have a number of trials of their own, see below.
     plan = build_plan(models, replace(options, controls=False), _pairs(battery, models, options))
     parts = [
-        apart
+        split_part
         for part in plan.selections
-        for apart in _own_controls_apart(part, battery.get(part.instrument, Size(2)))
+        for split_part in _split_controls(part, battery.get(part.instrument, Size(2)))
     ]
     controls = not options.studies if options.controls is None else options.controls
     if controls:
         names = {part.instrument for part in parts}
-        asked = [name for name in battery if name in names]
-        parts = _add_controls(parts, plan.modes, _controls_of(asked, battery))
+        used_instruments = [name for name in battery if name in names]
+        parts = _add_controls(parts, plan.modes, _controls_of(used_instruments, battery))
     sized = [
         sized_part
         for part in parts
@@ -281,8 +281,8 @@ def _battery(size: str, embedded: bool, options: PlanOptions) -> dict[str, Size]
         instrument_size = candidate.sizes.get(size)
         if embedded:
             instrument_size = candidate.sizes.get(f"{size}, embedded", instrument_size)
-        is_named = name in options.instruments or candidate.study in options.studies
-        if instrument_size is not None and (is_named or not instrument_size.by_name):
+        is_requested = name in options.instruments or candidate.study in options.studies
+        if instrument_size is not None and (is_requested or not instrument_size.by_name):
             battery[name] = instrument_size
     return battery
 
@@ -295,17 +295,17 @@ def _pairs(
         return None
     able = options.modes or _modes_of_all(models)
     names = dict.fromkeys(options.instruments or battery)
-    own = dict.fromkeys(INSTRUMENTS[name].study for name in battery)
+    fallback_studies = dict.fromkeys(INSTRUMENTS[name].study for name in battery)
     usual = dict.fromkeys(
         study
         for name, size in battery.items()
         for study in size.studies or [INSTRUMENTS[name].study]
     )
     # What the usual studies lack may be a part of those of the instruments.
-    candidates = [dict.fromkeys(options.studies)] if options.studies else [usual, own]
+    candidates = [dict.fromkeys(options.studies)] if options.studies else [usual, fallback_studies]
     for studies in candidates:
-        asked = [(study, name) for study in studies for name in names]
-        if pairs := [pair for pair in asked if _includes(battery, *pair, able, options)]:
+        candidate_pairs = [(study, name) for study in studies for name in names]
+        if pairs := [pair for pair in candidate_pairs if _includes(battery, *pair, able, options)]:
             return pairs
     # Nothing fits: what the user named, so that the plan refuses it with a reason.
     instruments = options.instruments or tuple(INSTRUMENTS)[:1]
@@ -380,11 +380,11 @@ def _controls_of(
     Without a battery they have no number of trials of their own.
     """
     for name in dict.fromkeys(names):
-        known = INSTRUMENTS[name]
-        asked = known.control, known.constructs, known.placebo
+        asks = INSTRUMENTS[name]
+        control_studies = asks.control, asks.constructs, asks.placebo
         size = None if battery is None else battery[name]
         numbers = (None,) * 3 if size is None else (size.control, size.control, size.placebo)
-        for study, iterations in zip(asked, numbers, strict=True):
+        for study, iterations in zip(control_studies, numbers, strict=True):
             if study and (size is None or iterations is not None):
                 yield _Control(load_study(study), name, iterations)
 
@@ -399,23 +399,25 @@ def _add_controls(
     added: list[Selection] = []
     studies = {part.study.name: part.study for part in parts}
     for control, name, iterations in controls:
-        of_instrument = [part for part in parts if part.instrument == name]
-        if any(part.study.name == control.name for part in of_instrument):
+        instrument_parts = [part for part in parts if part.instrument == name]
+        if any(part.study.name == control.name for part in instrument_parts):
             continue
-        others = []
-        for part in of_instrument:
+        unfit_parts = []
+        for part in instrument_parts:
             variations = control_variations(part, control)
             if not variations or _has_control(part.study, control):
-                others.append(part)
+                unfit_parts.append(part)
             elif keys := controls_needed(control, [part]):
                 lender = studies[part.study.name] = studies[part.study.name].with_control(control)
                 lent = Selection(lender, keys, variations, iterations, name)
                 added.append(_with_mode_variations(lent, modes, PlanOptions()))
-        if others and (keys := controls_needed(control, others)):
-            own = select_study(control.name, ",".join(keys), iterations=iterations, instrument=name)
-            if own.asked_in(modes):
+        if unfit_parts and (keys := controls_needed(control, unfit_parts)):
+            control_part = select_study(
+                control.name, ",".join(keys), iterations=iterations, instrument=name
+            )
+            if control_part.fitting_modes(modes):
                 # Named variations are of the studies; controls have their own.
-                added.append(_with_mode_variations(own, modes, PlanOptions()))
+                added.append(_with_mode_variations(control_part, modes, PlanOptions()))
     return [
         replace(part, study=studies.get(part.study.name, part.study)) for part in (*parts, *added)
     ]
@@ -427,7 +429,7 @@ def _has_control(study: Study, control: Study) -> bool:
     return control.control in kinds or not control.stereotypes.keys().isdisjoint(study.stereotypes)
 
 
-def _own_controls_apart(part: Selection, size: Size) -> Iterator[Selection]:
+def _split_controls(part: Selection, size: Size) -> Iterator[Selection]:
     """Yield a part, and apart from it the controls of its study that have trials of their own."""
     trials = {"positive": size.control, "negative": size.placebo}
     by_kind: dict[str, list[str]] = {"": []}
@@ -447,9 +449,9 @@ def _fill_in_size(
     In several parts where its wordings take turns.
     """
     turns = _turns_of(part, instrument_size)
-    of_turns = None if turns is None else _iterations_of_turns(part, turns)
+    turn_iterations = None if turns is None else _iterations_of_turns(part, turns)
     # The first that is set: by the user, by the turns, for a control, by the size.
-    numbers = (options.iterations, of_turns, part.iterations, instrument_size.iterations)
+    numbers = (options.iterations, turn_iterations, part.iterations, instrument_size.iterations)
     iterations = next(number for number in numbers if number is not None)
     if options.until and options.iterations is None:
         iterations *= TIMES_MORE
@@ -457,8 +459,8 @@ def _fill_in_size(
     if options.variations is not None:
         yield sized
     elif turns is None:
-        of_study = instrument_size.wordings.get(part.study.name, part.variations)
-        yield replace(sized, variations=of_study)
+        study_wordings = instrument_size.wordings.get(part.study.name, part.variations)
+        yield replace(sized, variations=study_wordings)
     else:
         yield from _take_turns(sized, turns.wordings)
 
@@ -481,17 +483,17 @@ def _turns_of(part: Selection, size: Size) -> Turns | None:
     """
     wordings = INSTRUMENTS[part.instrument].wordings(part.study)
     is_sentence = [wordings[name].sentence for name in part.variations]
-    of_study = size.turns.get(part.study.name)
+    study_turns = size.turns.get(part.study.name)
     if size.sentences is None or not any(is_sentence):
-        return of_study
+        return study_turns
     if all(is_sentence) or _control_of(part):
         return size.sentences
-    if of_study is not None:
-        return of_study
+    if study_turns is not None:
+        return study_turns
     return size.sentences._replace(iterations=size.iterations)
 
 
-def _take_turns(part: Selection, each: int) -> Iterator[Selection]:
+def _take_turns(part: Selection, per_stereotype: int) -> Iterator[Selection]:
     """Yield a part whose stereotypes are asked so many wordings each, in windows that move on.
 
     All are asked of some. A kind of wordings, sentences or others, that has no more has no windows;
@@ -502,20 +504,20 @@ def _take_turns(part: Selection, each: int) -> Iterator[Selection]:
         [name for name in part.variations if wordings[name].sentence is sentence]
         for sentence in (False, True)
     ]
-    if _control_of(part) or all(len(names) <= each for names in kinds):
+    if _control_of(part) or all(len(names) <= per_stereotype for names in kinds):
         yield part
         return
     # By its place in the study, so that a stereotype is asked the same whatever is asked beside it.
     places = {key: place for place, key in enumerate(part.study.own().stereotypes)}
     for number in range(_WINDOWS):
-        names = [name for kind in kinds for name in _window(kind, number, each)]
+        names = [name for kind in kinds for name in _window(kind, number, per_stereotype)]
         keys = [key for key in part.stereotypes if places[key] % _WINDOWS == number]
         if keys:
             yield replace(part, stereotypes=keys, variations=names)
 
 
-def _window(names: Sequence[str], number: int, each: int) -> list[str]:
+def _window(names: Sequence[str], number: int, width: int) -> list[str]:
     """Return one of the windows of some names, in their order; they begin evenly and go round."""
     start = number * len(names) // _WINDOWS
-    places = {(start + k) % len(names) for k in range(min(each, len(names)))}
+    places = {(start + k) % len(names) for k in range(min(width, len(names)))}
     return [names[place] for place in sorted(places)]

@@ -41,7 +41,7 @@ from clinometer.results.schemas import PROGRESS, Tables
 from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
 from clinometer.scoring import Scores, score
 from clinometer.scoring.conditions import find_conditions, with_conditions
-from clinometer.scoring.recorded import known_columns, rename_columns
+from clinometer.scoring.recorded import rename_columns, used_columns
 from clinometer.statistics.contrasts import DRAWN, TRIAL
 from clinometer.statistics.dimensions import correlate_dimensions, rank_models
 from clinometer.statistics.estimates import Estimated, Inference, estimate_summaries
@@ -217,7 +217,7 @@ def _join_paired(parts: Iterator[pl.DataFrame], default: str | None) -> Iterator
 
 
 def conditions_of_responses(
-    responses: Path, study: Study, instrument: str, chosen: Sequence[str] = ()
+    responses: Path, study: Study, instrument: str, condition_columns: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Find the columns of conditions in a table of responses; see `find_conditions`.
 
@@ -226,7 +226,7 @@ def conditions_of_responses(
     if _are_logs(responses):
         return ()
     renamed = (rename_columns(piece, instrument, study) for piece in pieces(responses))
-    return find_conditions(renamed, chosen, partial(known_columns, study=study))
+    return find_conditions(renamed, condition_columns, partial(used_columns, study=study))
 
 
 def response_pieces(responses: Path) -> Iterator[pl.DataFrame]:
@@ -292,15 +292,15 @@ def estimate(
     return estimate_scores(read_scores(table, conditions), inference).estimates
 
 
-def read_scores(scores: Path | pl.DataFrame, chosen: Sequence[str] = ()) -> pl.LazyFrame:
+def read_scores(scores: Path | pl.DataFrame, condition_columns: Sequence[str] = ()) -> pl.LazyFrame:
     """Read scores, columns `results.SCORES`, with the conditions of other columns.
 
-    `chosen` are those of `find_conditions`. Raises InputError if a column is missing.
+    `condition_columns` are those of `find_conditions`. Raises InputError if a column is missing.
     """
     if isinstance(scores, pl.DataFrame):
-        conditions = find_conditions([scores], chosen, known_columns)
+        conditions = find_conditions([scores], condition_columns, used_columns)
         return check(with_conditions(scores, conditions), SCORES, "scores").lazy()
-    conditions = find_conditions(pieces(scores), chosen, known_columns)
+    conditions = find_conditions(pieces(scores), condition_columns, used_columns)
     if not conditions:
         return scan_table(scores, SCORES)
     frame = scan_table(scores, {**SCORES, **dict.fromkeys(conditions, pl.String())}).collect()
@@ -340,9 +340,9 @@ def estimate_scores(
         estimate_reliabilities(scores_only),
         analyses.estimates,
     ]
-    together = see_together(pl.concat(estimates), inference.confidence, inference.looks)
-    together = _with_constructs(together, all_scores)
-    judged = judge(together, compliance_floor=inference.compliance_floor, doubts=doubts)
+    all_estimates = see_together(pl.concat(estimates), inference.confidence, inference.looks)
+    all_estimates = _with_constructs(all_estimates, all_scores)
+    judged = judge(all_estimates, compliance_floor=inference.compliance_floor, doubts=doubts)
     matches = pl.concat([conditions.matches, analyses.details["matches"]])
     tables = {**tables, **analyses.details, "matches": matches}
     details = {name: table for name, table in tables.items() if not table.is_empty()}
@@ -360,20 +360,20 @@ def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
         estimate_summaries(summarise(part), measure_of(name), inference, MEANS).estimates
         for (name,), part in scores.group_by("instrument", maintain_order=True)
     )
-    together = see_together(estimates, inference.confidence, inference.looks)
-    together = _with_constructs(together, scores.lazy())
-    return judge(together, compliance_floor=inference.compliance_floor)
+    all_estimates = see_together(estimates, inference.confidence, inference.looks)
+    all_estimates = _with_constructs(all_estimates, scores.lazy())
+    return judge(all_estimates, compliance_floor=inference.compliance_floor)
 
 
 def _with_constructs(estimates: pl.DataFrame, scores: pl.LazyFrame) -> pl.DataFrame:
     """Add what the attributes of stereotypes differ in, as scores state it."""
     keys = ["study", "stereotype", "dimension"]
-    stated = scores.filter(pl.col("construct").is_not_null())
-    constructs = stated.select(*keys, "construct").unique(keys).collect()
-    joined = estimates.drop("construct").join(
+    construct_scores = scores.filter(pl.col("construct").is_not_null())
+    constructs = construct_scores.select(*keys, "construct").unique(keys).collect()
+    labelled_estimates = estimates.drop("construct").join(
         constructs, on=keys, how="left", nulls_equal=True, maintain_order="left"
     )
-    return joined.select(estimates.columns)
+    return labelled_estimates.select(estimates.columns)
 
 
 def _estimate_models(frame: pl.LazyFrame, inference: Inference) -> Tables:
@@ -381,8 +381,8 @@ def _estimate_models(frame: pl.LazyFrame, inference: Inference) -> Tables:
     estimates, orders, pairs, items, compliances = [], [], [], [], []
     models = frame.select(pl.col("model").unique().sort()).collect()["model"].to_list()
     for model in models:
-        of_model = frame.filter(pl.col("model").eq_missing(pl.lit(model)))
-        tables = _estimate_model(of_model, inference, alone=len(models) == 1)
+        model_scores = frame.filter(pl.col("model").eq_missing(pl.lit(model)))
+        tables = _estimate_model(model_scores, inference, alone=len(models) == 1)
         estimates.append(tables.estimates)
         orders.append(tables.orders)
         if tables.pairs is not None:

@@ -82,10 +82,10 @@ Commands:
 
 def main() -> None:
     """Run the command line; an error in the input is one line and exit code 2."""
-    with warnings.catch_warnings(record=True) as left_out:  # packages of others that are broken
+    with warnings.catch_warnings(record=True) as plugin_notes:  # packages of others that are broken
         warnings.simplefilter("always")
         places = commands()
-    for warning in left_out:
+    for warning in plugin_notes:
         sys.stderr.write(f"clinometer: {warning.message}\n")
     # Here and not in the group: click alone takes longer to load than this help to print.
     if sys.argv[1:] in ([], ["-h"], ["--help"]):

@@ -20,9 +20,9 @@ from clinometer.cli.options import (
     FILE,
     FOLDER,
     MODEL_SIZES,
-    OF_SIZE,
     POLICY,
     SCORING,
+    SIZE,
     asking_options,
     build_budget,
     build_connection,
@@ -30,7 +30,7 @@ from clinometer.cli.options import (
     build_recording,
     command,
     plan_options,
-    refuse_others,
+    refuse_unused,
 )
 from clinometer.cli.output import (
     echo,
@@ -121,7 +121,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     if responses is None and not models:
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
     if responses is not None:
-        refuse_others(_OF_RECORDED, "has no say over recorded answers, of which nothing is asked")
+        refuse_unused(_RECORDED_USES, "has no say over recorded answers, of which nothing is asked")
     judgement = take_judgement(options, options["policy"], judged=judged)
     with _stdout_for_json(as_json), judgement.prepare(models) if judgement else nullcontext():
         outcome = None  # of recorded answers, which are all there
@@ -143,7 +143,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
 
 
 #: What `audit_command` uses where answers were recorded elsewhere.
-_OF_RECORDED = {
+_RECORDED_USES = {
     *("responses", "columns", "conditions", "studies", "instruments", "out", "as_json"),
     *("policy", "judged", "baseline", "judged_model", "require_declared", *FORMATS),
 }
@@ -276,7 +276,7 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
 
 @command("cost")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
-@OF_SIZE
+@SIZE
 @plan_options
 def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
     """Estimate the calls, tokens and dollars of an audit or a run; nothing is asked."""

@@ -83,7 +83,7 @@ def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **op
 
     valences = None
     if lexicon:
-        valences = drafting.Lexicon.of_ratings(lexicon.name, read_valence(lexicon))
+        valences = drafting.Lexicon.from_ratings(lexicon.name, read_valence(lexicon))
     study, keys = _select(options, count)
     words = {key: drafting.seed_words(study, key, instrument) for key in keys}
     prompts = [(drafting.synonym_prompt(words[key]), key) for key in keys for _ in range(count)]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
 
 #: Kinds of verdicts that tell of a lean, or of a change.
-_TOLD = ("consistent", "reversed", "worse", "turned", "better")
+_EFFECT_VERDICTS = ("consistent", "reversed", "worse", "turned", "better")
 
 
 def _scores(help: str) -> Option:
@@ -125,8 +125,8 @@ def _say_means(estimates: pl.DataFrame) -> None:
             count = ""
         else:
             verb = "changed" if row["candidate"] else "lean"
-            told = sum(kind in _TOLD for kind in kinds)
-            count = f"; in other prompts {told} of {len(kinds)} stereotypes {verb}"
+            n_effects = sum(kind in _EFFECT_VERDICTS for kind in kinds)
+            count = f"; in other prompts {n_effects} of {len(kinds)} stereotypes {verb}"
             if words_open := kinds.count(OPEN_WORDS):
                 count += f", {words_open} with the words asked, others open"
             count += f"; {row['spread']}" if row["spread"] else ""

@@ -150,10 +150,10 @@ class Judgement:
 
 def baseline_scores(baseline: Path, model: str | None) -> pl.DataFrame:
     """Return the scores of the run that changes are counted from."""
-    from clinometer.comparing.runs import choose_one, read_runs
+    from clinometer.comparing.runs import choose_run, read_runs
 
     runs = read_runs(baseline)
-    return choose_one(runs, model if len(runs) > 1 else None, "--judged-model").scores
+    return choose_run(runs, model if len(runs) > 1 else None, "--judged-model").scores
 
 
 def say_limits(limits: Iterable[DecidedLimit]) -> None:

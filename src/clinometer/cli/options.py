@@ -51,7 +51,7 @@ __all__ = [
     "plan_options",
     "reaching_options",
     "recording_options",
-    "refuse_others",
+    "refuse_unused",
     "sampling_options",
 ]
 
@@ -235,7 +235,7 @@ _PLAN: list[Option] = [
     PRICES,
 ]  # fmt: skip
 
-OF_SIZE = click.option(
+SIZE = click.option(
     "--size",
     type=click.Choice([*SIZES, "run"]),
     default=SIZES[0],
@@ -347,7 +347,7 @@ recording_options = all_options(
 )  # fmt: skip
 
 
-def refuse_others(used: Collection[str], reason: str) -> None:
+def refuse_unused(used: Collection[str], reason: str) -> None:
     """Refuse the first option on the command line that is none of those used, by their names here.
 
     Raises click.UsageError, which names the option and says why it has no say.
@@ -366,12 +366,12 @@ def build_plan(models: tuple[str, ...], options: dict[str, Any], size: str | Non
     Says of which models it is not known whether they can be asked in a mode.
     """
     from clinometer.audits import sizes
-    from clinometer.modes.needs import not_known
+    from clinometer.modes.needs import unknown_modes
 
     names = [field.name for field in fields(sizes.PlanOptions)]
     settings = sizes.PlanOptions(**{name: options[name] for name in names if name in options})
     plan = sizes.sized_plan(size, models, settings) if size else sizes.build_plan(models, settings)
-    for note in not_known(plan.models, plan.modes):
+    for note in unknown_modes(plan.models, plan.modes):
         remark(note)
     return plan
 

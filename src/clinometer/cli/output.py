@@ -27,10 +27,10 @@ __all__ = ["counting_bar", "echo", "exit_code", "progress_bar", "remark", "say_b
 LINE = 500
 
 #: Seconds between two lines of progress where there is no terminal.
-EVERY_S = 60.0
+LINE_EVERY_S = 60.0
 
 #: Over how many seconds the pace is estimated.
-PACE_S = 2 * EVERY_S
+PACE_S = 2 * LINE_EVERY_S
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
@@ -215,12 +215,12 @@ def _lines(what: str, task: Task) -> Iterator[None]:
 
     def print_lines() -> None:
         """Print lines until the task has ended."""
-        while not ended.wait(EVERY_S):
+        while not ended.wait(LINE_EVERY_S):
             seconds = task.time_remaining
-            time_left = ""
+            remaining_text = ""
             if seconds is not None:
-                time_left = f", about {max(round(seconds / 60), 1)} min left"
-            remark(f"{what}: {task.completed:,.0f} of {task.total:,.0f}{time_left}")
+                remaining_text = f", about {max(round(seconds / 60), 1)} min left"
+            remark(f"{what}: {task.completed:,.0f} of {task.total:,.0f}{remaining_text}")
 
     # A daemon, so that a process that ends does not wait for the next line.
     threading.Thread(target=print_lines, daemon=True).start()

@@ -14,7 +14,7 @@ from clinometer.cli.options import (
     build_plan,
     command,
     plan_options,
-    refuse_others,
+    refuse_unused,
 )
 from clinometer.cli.output import counting_bar, echo, remark
 from clinometer.errors import InputError
@@ -78,7 +78,7 @@ def power_command(
     unused = {"prices"} if effect is None else set()
     if calls is not None:
         unused |= {"margin", "confidence", "chance"}
-    refuse_others({*click.get_current_context().params} - unused, "has no say in this table")
+    refuse_unused({*click.get_current_context().params} - unused, "has no say in this table")
     plan = build_plan(models, options, size)
     if effect is not None:
         table, lines = _find_trials(plan, effect, options)
@@ -189,9 +189,9 @@ def _power_lines(table: pl.DataFrame) -> list[str]:
         f"{'equivalent':>10}",
     ]
     for (control, *key), run in table.group_by("control", *keys, maintain_order=True):
-        of_control = [] if control is None else [f"{control} control"]
+        control_labels = [] if control is None else [f"{control} control"]
         names = [str(value) for value in key if value not in (None, "none")]
-        lines.append(", ".join([*names, *of_control]))
+        lines.append(", ".join([*names, *control_labels]))
         for (level,), rows in run.group_by("level", maintain_order=True):
             half_width, equivalent_power, pairs = (
                 rows.select(pl.col(column).cast(pl.Float64).median()).item()

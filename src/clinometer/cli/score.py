@@ -127,8 +127,8 @@ def _say_scores(path: Path) -> None:
         neutral = measure_of(measure).neutral
         mean = part.select(pl.col("score").cast(pl.Float64).mean()).item()
         mean_text = "no score" if mean is None else f"mean {mean:.2f} (neutral {neutral:g})"
-        under = "" if condition == "none" else f", {condition}"
-        lines.append(f"{model}, {measure}{under}: {mean_text}; {_counts_text(part)}")
+        condition_text = "" if condition == "none" else f", {condition}"
+        lines.append(f"{model}, {measure}{condition_text}: {mean_text}; {_counts_text(part)}")
     if len(lines) != 1:
         lines.append(_counts_text(scores))
     for line in lines[:-1]:

@@ -15,9 +15,9 @@ from clinometer.cli.options import (
     BATCH,
     FILE,
     FOLDER,
-    OF_SIZE,
     POLICY,
     PRICES,
+    SIZE,
     build_connection,
     build_plan,
     command,
@@ -47,7 +47,7 @@ _LISTED_FILES = 5
 
 @command("plan")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL…")
-@OF_SIZE
+@SIZE
 @click.option("--shards", default=1, help="Files of requests for each model, at most.")
 @click.option("--out", required=True, type=FOLDER, help="Results directory.")
 @POLICY

@@ -33,7 +33,7 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, in_full: bool
     The highest scores come first, answers without a score last.
     """
     from clinometer.comparing.showing import show
-    from clinometer.results.logprobs import as_asked, in_words
+    from clinometer.results.logprobs import in_words, readable_prompt
 
     matches = show(results, what)
     for row in matches.estimates.iter_rows(named=True):
@@ -50,7 +50,7 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, in_full: bool
             if row[name]:
                 echo(f"  {name}:")
                 # Modes that read probabilities have numbers as answers, and {option} in prompts.
-                write = {"response": in_words, "prompt": as_asked}.get(name)
+                write = {"response": in_words, "prompt": readable_prompt}.get(name)
                 text = write(row[name], row["options"]) if write else row[name]
                 echo(_indent(text, in_full))
     if answers.height > limit:

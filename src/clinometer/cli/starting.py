@@ -43,14 +43,14 @@ def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any
     What no option says is asked where there is a terminal. The files are valid but for the fields
     that begin with FILL IN, which clinometer dossier refuses by name.
     """
-    from clinometer.dossier.profile import FILL_IN
+    from clinometer.dossier.profile import PLACEHOLDER
     from clinometer.dossier.starting import Start, write_start
 
-    system = _stated("--system", "Name of the system", options["system"])
-    model = _stated("--model", "The model, as openai/gpt-4o-mini", options["model"])
-    use = _stated("--use", "What is it used for, and who decides", options["use"])
+    system = _ask_option("--system", "Name of the system", options["system"])
+    model = _ask_option("--model", "The model, as openai/gpt-4o-mini", options["model"])
+    use = _ask_option("--use", "What is it used for, and who decides", options["use"])
     if not groups:
-        text = _stated("--group", "Whom does it affect (NAME=CATEGORY, NAME)", None)
+        text = _ask_option("--group", "Whom does it affect (NAME=CATEGORY, NAME)", None)
         groups = tuple(filter(None, (name.strip() for name in text.split(","))))
     measures: dict[str, str | None] = {}
     for group in groups:
@@ -63,12 +63,12 @@ def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any
     scores = None if baseline is None else baseline_scores(baseline, None)
     paths, limits = write_start(start, out, scores=scores, force=force)
     for path in paths:
-        fields = path.read_text(encoding="utf-8").count(f"{FILL_IN}: ")
+        fields = path.read_text(encoding="utf-8").count(f"{PLACEHOLDER}: ")
         echo(f"{path}: {fields} to be filled in" if fields else str(path))
     say_limits(limits)
 
 
-def _stated(option: str, question: str, value: str | None) -> str:
+def _ask_option(option: str, question: str, value: str | None) -> str:
     """Return what an option says or, on a terminal, what a person answers."""
     if value is None and sys.stdin.isatty():
         value = str(click.prompt(question))

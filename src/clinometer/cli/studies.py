@@ -138,7 +138,7 @@ def _list_everything() -> None:
         instruments[name] = f"{measure.title.partition(':')[0]} ({measure.reference})"
     studies = {}
     stereotypes = {}
-    for name in [*stimuli.shipped_studies(), *stimuli.own_studies()]:
+    for name in [*stimuli.shipped_studies(), *stimuli.user_studies()]:
         study = stimuli.load_study(name)
         studies[name] = f"{study.title} ({_count(study)})"
         stereotypes[name] = ", ".join(study.stereotypes)

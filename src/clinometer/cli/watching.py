@@ -37,8 +37,8 @@ class Console(Watcher):
     def __init__(self, run: Run, announce: Callable[[Plan], None]) -> None:
         self.run = run
         self.announce = announce
-        self.whole = run.plan.whole()
-        self.costs = estimate_costs(self.whole.pieces(), run.plan.models, run.asking.prices)
+        self.full_plan = run.plan.without_looks()
+        self.costs = estimate_costs(self.full_plan.pieces(), run.plan.models, run.asking.prices)
 
     def on_opened(self) -> None:
         """Print notes on the studies, what the design can tell, and the cost."""
@@ -65,7 +65,7 @@ class Console(Watcher):
         with progress_bar(n_trials) as advance:
             yield advance
 
-    def on_asked(self, outcome: Outcome) -> None:
+    def on_outcome(self, outcome: Outcome) -> None:
         """Print what has no answer."""
         for model, error in outcome.failed.items():
             remark(f"left out: {error}" if model in error else f"left out: {model}: {error}")

@@ -22,13 +22,13 @@ import polars as pl
 from clinometer import __version__
 from clinometer.asking.plan import load_plan
 from clinometer.asking.sent import sent_messages
-from clinometer.comparing.card import NOT_STATED, STATED, audit_card
+from clinometer.comparing.card import NO_STATEMENT, STATEMENTS, audit_card
 from clinometer.comparing.signing import check_key, sign
 from clinometer.errors import InputError
 from clinometer.results import RESPONSES
 from clinometer.results.bundles import (
+    BUNDLE_PATTERNS,
     ENDING,
-    HELD,
     LOGS,
     MANIFEST,
     PROMPTS,
@@ -52,7 +52,7 @@ __all__ = [
     "bundle",
     "deviations",
     "follow_from",
-    "stated",
+    "read_statements",
     "write_prompts",
 ]
 
@@ -117,7 +117,7 @@ def bundle(
             write_text(evidence / name, text)
         if is_planned:
             write_prompts(path, evidence / PROMPTS)
-        patterns = (*HELD, LOGS) if logs else HELD
+        patterns = (*BUNDLE_PATTERNS, LOGS) if logs else BUNDLE_PATTERNS
         files = {name: path / name for name in _bundled_names(path, patterns)}
         # What is made here goes before files of the same name in the directory.
         files |= {file.name: file for file in evidence.iterdir()}
@@ -162,17 +162,17 @@ def follow_from(directory: Path, files: Mapping[str, Path]) -> dict[str, str]:
     """
     texts = {MANIFEST: _manifest_text(directory, files)}
     departures = deviations(directory) if "plan.json" in files else []
-    return texts | _evidence_texts(directory, stated(directory / CARD), departures)
+    return texts | _evidence_texts(directory, read_statements(directory / CARD), departures)
 
 
-def stated(card: Path) -> dict[str, str]:
+def read_statements(card: Path) -> dict[str, str]:
     """Return what the auditor stated in an audit card; nothing if it is none."""
     try:
         content = json.loads(card.read_bytes())
-        statements = {name: str(content[name]) for name in STATED}
+        statements = {name: str(content[name]) for name in STATEMENTS}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
-    return {name: text for name, text in statements.items() if text != NOT_STATED}
+    return {name: text for name, text in statements.items() if text != NO_STATEMENT}
 
 
 def _evidence_texts(

@@ -24,11 +24,11 @@ from clinometer.results.progress import elsewhere_sentences
 from clinometer.results.records import journals, plan_origin, read_plan
 from clinometer.results.subjects import simulated
 
-__all__ = ["NOT_STATED", "STATED", "audit_card"]
+__all__ = ["NO_STATEMENT", "STATEMENTS", "audit_card"]
 
 #: What the audit card has of the auditor.
-STATED = ("auditor", "scope", "access", "expires")
-NOT_STATED = "not stated"
+STATEMENTS = ("auditor", "scope", "access", "expires")
+NO_STATEMENT = "not stated"
 
 _LIMITS = (
     "Results are about the stimuli, models and dates named here, and no other use.",
@@ -43,14 +43,14 @@ def audit_card(
 ) -> dict[str, Any]:
     """Return the audit card of a results directory.
 
-    `given` is what the auditor states, of `STATED`. Raises InputError if it is anything else.
+    `statements` is what the auditor states, of `STATEMENTS`. Raises InputError for anything else.
     """
     from clinometer.report.card import instrument_cards  # imports what draws
 
     file = directory / "plan.json"
     plan = read_plan(file) if file.is_file() else {}
-    if wrong := [name for name in statements if name not in STATED]:
-        raise InputError(f"card {wrong[0]!r}; known: {', '.join(STATED)}")
+    if wrong := [name for name in statements if name not in STATEMENTS]:
+        raise InputError(f"card {wrong[0]!r}; known: {', '.join(STATEMENTS)}")
     models = plan.get("models", [])
     cards = instrument_cards(directory)
     elsewhere = _elsewhere(directory, plan)
@@ -60,7 +60,7 @@ def audit_card(
             run["gate"] = _run_outcome(gates, card, run)
     sources = plan.get("sources", {})
     return {
-        **{name: statements.get(name, NOT_STATED) for name in STATED},
+        **{name: statements.get(name, NO_STATEMENT) for name in STATEMENTS},
         "models": models,
         "simulated": simulated(models),
         "answered": _answer_dates(directory),
@@ -118,7 +118,7 @@ def _run_outcome(
     gated = gates.get(run["model"])
     if gated is None:
         return "not judged: the policy is about single models"
-    outcomes = {outcome for rule, outcome in _rules(gated) if _is_about(rule, card, run)}
+    outcomes = {outcome for rule, outcome in _rules(gated) if _covers_run(rule, card, run)}
     worst = min(outcomes, key=WORST.index, default="no rule is about it")
     if worst == "pass" and gated.outcome != "pass":  # for controls, missing answers or other rules
         return f"its rules pass; the gate: {gated.outcome}"
@@ -132,7 +132,7 @@ def _rules(gated: Gated) -> list[tuple[Rule, Outcome]]:
     return list(zip(policy.rules, checks, strict=True))
 
 
-def _is_about(rule: Rule, card: Mapping[str, Any], run: Mapping[str, Any]) -> bool:
+def _covers_run(rule: Rule, card: Mapping[str, Any], run: Mapping[str, Any]) -> bool:
     """Whether a rule is about a run of an instrument; explicit ones have to be named."""
     where = rule.where
     if where.instrument is None and card["explicit"]:

@@ -29,8 +29,8 @@ FAMILY = ("level", "candidate", "_score", "_control", "_explicit")
 _JUDGED = ("bounded", "clustered")
 
 #: What a difference and the means of its runs have in common.
-_OF_RUN = ("family", "subject", "model", "factor", "baseline", "candidate")
-_SAME = (*(name for name in KEYS if name not in _OF_RUN), "method")
+_RUN_KEYS = ("family", "subject", "model", "factor", "baseline", "candidate")
+_SAME = (*(name for name in KEYS if name not in _RUN_KEYS), "method")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from clinometer.comparing.changes import RunMeans, judge_changes
 from clinometer.comparing.deciding import (
     Decision,
     Level,
-    adjust_together,
+    adjust_family,
     decide,
     difference_text,
     profile,
@@ -27,7 +27,7 @@ from clinometer.comparing.deciding import (
 )
 from clinometer.comparing.independent import compare_estimates
 from clinometer.comparing.matching import compare_scores
-from clinometer.comparing.runs import ComparedRun, choose, own_estimates, read_runs
+from clinometer.comparing.runs import ComparedRun, choose, estimate_run_means, read_runs
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES
 from clinometer.results.controls import controls_of, describe_lacking_controls
@@ -221,20 +221,20 @@ def compare_runs(
     for candidate in candidates:
         looks = _stricter_looks(baseline, candidate, inference.confidence)
         confidence = looks.confidence(inference.confidence)
-        for of_scores in _contrast_scores(baseline, candidate, confidence, margin):
-            estimates.append(of_scores.estimates)
-            matches.append(of_scores.matches)
+        for contrasted in _contrast_scores(baseline, candidate, confidence, margin):
+            estimates.append(contrasted.estimates)
+            matches.append(contrasted.matches)
         labels = baseline.label, candidate.label
         estimates.append(
             compare_estimates(baseline.estimates, candidate.estimates, labels, confidence)
         )
-    adjusted = adjust_together(pl.concat(estimates), explicit)
+    adjusted = adjust_family(pl.concat(estimates), explicit)
     if adjusted.is_empty():
         raise InputError(
             f"{baseline.label} and {', '.join(run.label for run in candidates)} have nothing in "
             "common: no study, instrument and mode was asked of both"
         )
-    means = {run.label: own_estimates(run, inference) for run in (baseline, *candidates)}
+    means = {run.label: estimate_run_means(run, inference) for run in (baseline, *candidates)}
     judged = judge_changes(
         adjusted,
         RunMeans.from_tables(means),
@@ -274,8 +274,8 @@ def _match_text(row: dict[str, Any]) -> str:
             f"{difference}; not in pairs, the trials differ (another seed, size or plan); "
             f"compared by stereotype over {row['n']:,} trials of each"
         )
-    asked_once = row["n_unasked_baseline"] + row["n_unasked_candidate"]
-    left_out = f", {asked_once:,} asked of one run only left out" if asked_once else ""
+    n_unpaired = row["n_unasked_baseline"] + row["n_unasked_candidate"]
+    omission = f", {n_unpaired:,} asked of one run only left out" if n_unpaired else ""
     gain = row["pairing_gain"]
     worth = "" if gain is None else f"; unpaired it takes {gain:.1f} times as many"
-    return f"{difference}; in pairs, {row['n']:,} trials{left_out}{worth}"
+    return f"{difference}; in pairs, {row['n']:,} trials{omission}{worth}"

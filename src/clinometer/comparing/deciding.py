@@ -36,8 +36,8 @@ from clinometer.results.verdicts import (
     NO_CHANGE,
     NOT_WORSE,
     NOTHING,
-    ONE_CLUSTER,
     PRINTED_CHANGES,
+    SINGLE_CLUSTER,
     TURNED,
     WORSE,
 )
@@ -46,7 +46,7 @@ from clinometer.statistics.changes import seen_together
 __all__ = [
     "Decision",
     "Level",
-    "adjust_together",
+    "adjust_family",
     "decide",
     "difference_text",
     "profile",
@@ -57,7 +57,7 @@ Level = Literal["category", "stereotype"]
 
 #: Verdicts of rows, the worst first, and those of which it is told that they are not worse.
 _WORST_FIRST = (
-    *(WORSE, TURNED, CANNOT_TELL, NOTHING, ONE_CLUSTER, CANNOT_TELL_MISSING),
+    *(WORSE, TURNED, CANNOT_TELL, NOTHING, SINGLE_CLUSTER, CANNOT_TELL_MISSING),
     *(NOT_WORSE, BETTER, NO_CHANGE),
 )
 _CLEAR = (NOT_WORSE, BETTER, NO_CHANGE)
@@ -68,16 +68,18 @@ _IN_PROMPTS = RANGES["prompts"]
 #: Why a row is open, where more trials are not what is lacking.
 _WHY_OPEN = {
     NOTHING: "nothing was scored in both",
-    ONE_CLUSTER: "too few trials for an interval",
+    SINGLE_CLUSTER: "too few trials for an interval",
     CANNOT_TELL_MISSING: "answers without a score could change that",
 }
 
 
-def adjust_together(differences: pl.DataFrame, explicit: bool = False) -> pl.DataFrame:
+def adjust_family(differences: pl.DataFrame, explicit: bool = False) -> pl.DataFrame:
     """Adjust differences over all that is decided about."""
-    over = pl.format("{} differences of all instruments, studies, modes and dimensions", "level")
+    scope_text = pl.format(
+        "{} differences of all instruments, studies, modes and dimensions", "level"
+    )
     marked = mark_family(differences, explicit).with_columns(
-        adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(over)
+        adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(scope_text)
     )
     return seen_together(marked, FAMILY).select(differences.columns)
 

@@ -47,9 +47,9 @@ from clinometer.comparing.checks import (
 )
 from clinometer.comparing.comparison import Comparison, compare_runs
 from clinometer.comparing.rules import RuleRows, check_rule
-from clinometer.comparing.runs import ComparedRun, choose, choose_one, own_estimates, read_runs
+from clinometer.comparing.runs import ComparedRun, choose, choose_run, estimate_run_means, read_runs
 from clinometer.errors import ExitCode, InputError
-from clinometer.results.controls import SPEAKS_FOR, Control, controls_of
+from clinometer.results.controls import CONTROL_KEYS, Control, controls_of
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.records import text_hash
 from clinometer.results.verdicts import PASSED
@@ -83,7 +83,7 @@ _DECLARATIONS = {
 }
 
 #: Estimates of one instrument that are asked alike.
-_ASKING = ("study", *SPEAKS_FOR, "dimension")
+_ASKING = ("study", *CONTROL_KEYS, "dimension")
 
 
 @dataclass(frozen=True)
@@ -154,14 +154,14 @@ def gate(
     'pass'
     """
     rules = load_policy(policy)
-    run = choose_one(read_runs(results, recording), model, "--judged-model")
+    run = choose_run(read_runs(results, recording), model, "--judged-model")
     changes = [rule.title for rule in rules.rules if rule.what == "change"]
     if changes and baseline is None:
         raise InputError(f"policy: {changes[0]!r} is about a change; give a --baseline")
     compared = None
     if baseline is not None:
         before = read_runs(baseline, recording)
-        baseline_run = choose_one(before, model if len(before) > 1 else None, "--judged-model")
+        baseline_run = choose_run(before, model if len(before) > 1 else None, "--judged-model")
         ours, theirs = choose([[baseline_run], [run]])
         compared = compare_runs(ours, theirs, inference_of(rules))
     declared = _was_declared(run, policy)
@@ -188,7 +188,7 @@ def judge_run(rules: Policy, run: ComparedRun, compared: Comparison | None) -> l
     about changes.
     """
     if compared is None:
-        estimates = own_estimates(run, inference_of(rules))
+        estimates = estimate_run_means(run, inference_of(rules))
     else:
         estimates = compared.own[compared.candidates[0].label]
     judged = [RuleRows.select(rule, estimates, compared) for rule in rules.rules]
@@ -299,9 +299,9 @@ def _control_checks(estimates: pl.DataFrame, judged: Sequence[RuleRows]) -> Iter
 
 def _limits_of_means(control: Control, judged: Sequence[RuleRows]) -> list[float]:
     """Return the limits of the rules about a model by itself that a control speaks for."""
-    asked = {name: control.subject[name] for name in ("instrument", "mode")}
+    run_keys = {name: control.subject[name] for name in ("instrument", "mode")}
     return [
         rows.rule.at_most
         for rows in judged
-        if rows.rule.what == "mean" and not rows.deciding.filter(**asked).is_empty()
+        if rows.rule.what == "mean" and not rows.deciding.filter(**run_keys).is_empty()
     ]

@@ -39,7 +39,7 @@ from clinometer.results.verdicts import (
     CANNOT_TELL_MISSING,
     NOT_WORSE,
     NOTHING,
-    ONE_CLUSTER,
+    SINGLE_CLUSTER,
     TURNED,
     WORSE,
 )
@@ -171,7 +171,7 @@ def _size(row: Row, confidence: float, neutral: float = 0.0) -> Ends:
 def judge_mean(row: Row, limits: Limits) -> RowVerdict:
     """Judge a mean by its distance from neutral: within `at_most`, beyond it, or open."""
     if interval_of_row(row, limits.clearing) is None:
-        return RowVerdict(NOTHING if row["n_scored"] == 0 else ONE_CLUSTER, None)
+        return RowVerdict(NOTHING if row["n_scored"] == 0 else SINGLE_CLUSTER, None)
     neutral = row["neutral"] or 0.0
     side = _policy_side(row, limits)
     distances = partial(_distances, row, side) if side else partial(_size, row)
@@ -188,7 +188,7 @@ def judge_change(change: Change, limits: Limits) -> RowVerdict:
     if change.difference["n_scored"] == 0:
         return RowVerdict(NOTHING, None)
     if interval_of_row(change.difference, limits.clearing) is None:
-        return RowVerdict(ONE_CLUSTER, None)
+        return RowVerdict(SINGLE_CLUSTER, None)
     judgement = _judge_harm(change, limits)
     if judgement.verdict != CANNOT_TELL:
         return judgement
@@ -257,23 +257,23 @@ def _harm_beyond_neutral(change: Change, confidence: float) -> Ends:
 
     The ends are those of two intervals, so that they are on the safe side.
     """
-    there, before = change.candidate, change.baseline
-    if there is None or before is None:
+    after, before = change.candidate, change.baseline
+    if after is None or before is None:
         return -math.inf, -math.inf
-    if None in (interval_of_row(there, confidence), interval_of_row(before, confidence)):
+    if None in (interval_of_row(after, confidence), interval_of_row(before, confidence)):
         return -math.inf, -math.inf
-    nearest, farthest = _distances(there, -change.side, confidence, change.neutral)
+    nearest, farthest = _distances(after, -change.side, confidence, change.neutral)
     nearest_before, farthest_before = _distances(before, change.side, confidence, change.neutral)
     return nearest - farthest_before, farthest - nearest_before
 
 
 def _has_turned(change: Change, limits: Limits) -> bool:
     """Whether the candidate is shown to lean to the other side, by more than the margin."""
-    there = change.candidate
-    if limits.turned == "allowed" or limits.worse != "either" or not change.side or there is None:
+    after = change.candidate
+    if limits.turned == "allowed" or limits.worse != "either" or not change.side or after is None:
         return False
-    if interval_of_row(there, limits.accusing) is None:
+    if interval_of_row(after, limits.accusing) is None:
         return False
-    nearest, _ = _distances(there, -change.side, limits.accusing, change.neutral)
-    _, farthest = _distances(there, -change.side, limits.clearing, change.neutral)
-    return nearest > limits.fails_above and farthest > (there["tost_margin"] or 0.0)
+    nearest, _ = _distances(after, -change.side, limits.accusing, change.neutral)
+    _, farthest = _distances(after, -change.side, limits.clearing, change.neutral)
+    return nearest > limits.fails_above and farthest > (after["tost_margin"] or 0.0)

@@ -17,7 +17,7 @@ from clinometer.results.estimates import KEYS
 __all__ = ["compare_estimates"]
 
 #: What tells estimates of one run apart.
-_JOINED_ON = [
+_JOIN_KEYS = [
     name for name in KEYS if name not in ("subject", "model", "factor", "baseline", "candidate")
 ]
 
@@ -35,7 +35,7 @@ def compare_estimates(
     left out.
     """
     ours, theirs = (_select_measured(estimates) for estimates in (baseline, candidate))
-    keys = [*_JOINED_ON, "method", "alternative"]
+    keys = [*_JOIN_KEYS, "method", "alternative"]
     pairs = ours.join(theirs, on=keys, how="inner", nulls_equal=True, suffix="_t")
     if pairs.is_empty():
         return pl.DataFrame(schema=ESTIMATES)

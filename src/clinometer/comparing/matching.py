@@ -70,9 +70,9 @@ def compare_scores(
 def _contrast_pairs(scores: pl.DataFrame, measure: Measure, options: _Options) -> Contrasted:
     """Compare in pairs, and say how many times as many trials it takes without."""
     estimates, matches = contrast(scores, measure, factor="model", **options)
-    of_model = {"level": "model", "range": "prompts", "measure": measure.name}
+    model_filter = {"level": "model", "range": "prompts", "measure": measure.name}
     keys = ["candidate", *NEVER_POOLED]
-    paired = estimates.filter(**of_model).select(*keys, "level", "se")
+    paired = estimates.filter(**model_filter).select(*keys, "level", "se")
     unpaired = errors_apart(scores, measure, options["baseline"])
     errors = paired.join(unpaired, on=keys, nulls_equal=True, suffix="_apart")
     gain = errors.select(*keys, "level", pairing_gain=(pl.col("se_apart") / pl.col("se")) ** 2)

@@ -47,8 +47,8 @@ class RuleRows:
         means = RunMeans({})
         if rule.what == "change":
             assert compared is not None
-            of_scores = pl.col("measure") == pl.col("instrument")
-            rows = compared.estimates.filter(of_scores, factor="model")
+            is_score = pl.col("measure") == pl.col("instrument")
+            rows = compared.estimates.filter(is_score, factor="model")
             means = RunMeans.from_tables(compared.own)
         if rule.where.instrument is None:
             rows = rows.filter(~pl.col("explicit"))
@@ -95,10 +95,10 @@ _OUTCOMES: dict[str, Outcome] = {
 def check_rule(rows: RuleRows, confidence: float, looks: Looks) -> GateCheck:
     """Judge a rule on the range that decides, and say what the other range has."""
     rule = rows.rule
-    decides_on = rule.decides_on
-    outcomes, limits = _judge_rows(rows, decides_on, confidence, looks)
+    deciding_range = rule.decides_on
+    outcomes, limits = _judge_rows(rows, deciding_range, confidence, looks)
     outcome, text = _outcome_of(outcomes, limits)
-    reason = f"{_range_of(outcomes, decides_on)}: {text}" if outcomes else text
+    reason = f"{_range_of(outcomes, deciding_range)}: {text}" if outcomes else text
     reason += _second_range(rows, confidence, looks)
     if outcome == "inconclusive":
         reason += _decided_limit(outcomes, rule, limits)

@@ -17,7 +17,7 @@ from clinometer.directory.results import Results, read_detail, read_results
 from clinometer.errors import InputError, unknown
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
-from clinometer.results.evidence import Note, notes_about, run_notes
+from clinometer.results.evidence import Note, notes_of_model, run_notes
 from clinometer.results.places import anywhere
 from clinometer.results.progress import doubts
 from clinometer.results.tables import as_frame, pieces, scan_table
@@ -26,7 +26,7 @@ from clinometer.statistics.estimates import Inference
 from clinometer.statistics.looks import Looks
 from clinometer.stimuli import load_study
 
-__all__ = ["ComparedRun", "choose", "choose_one", "own_estimates", "read_runs"]
+__all__ = ["ComparedRun", "choose", "choose_run", "estimate_run_means", "read_runs"]
 
 
 #: All that is known of trials and their answers, but for the model's name. In a small table, or of
@@ -129,9 +129,9 @@ def _split_results(results: Results) -> list[ComparedRun]:
     notes = run_notes(directory)
     complete = []
     for run in runs.values():
-        of_model = tuple(reasons.get(run.model, {}).values())
-        whole = replace(run, directory=directory, policy=policy, doubts=of_model, looks=looks)
-        complete.append(replace(whole, notes=notes_about(run.model, notes)))
+        run_doubts = tuple(reasons.get(run.model, {}).values())
+        full_run = replace(run, directory=directory, policy=policy, doubts=run_doubts, looks=looks)
+        complete.append(replace(full_run, notes=notes_of_model(run.model, notes)))
     return complete
 
 
@@ -167,7 +167,7 @@ def choose(
     The baseline is the run of the first source or, of several, that of `model`; every other run is
     a candidate. Raises InputError if the baseline is not clear or there is no candidate.
     """
-    baseline = choose_one(sources[0], model, "--baseline-model")
+    baseline = choose_run(sources[0], model, "--baseline-model")
     candidates = [run for run in sources[0] if run is not baseline]
     candidates += [run for source in sources[1:] for run in source]
     if not candidates:
@@ -178,7 +178,7 @@ def choose(
     return labelled_baseline, labelled_candidates
 
 
-def choose_one(runs: Sequence[ComparedRun], model: str | None, option: str) -> ComparedRun:
+def choose_run(runs: Sequence[ComparedRun], model: str | None, option: str) -> ComparedRun:
     """Return the run of `model`, or the only one; InputError, naming `option`, if not clear."""
     names = [run.model for run in runs]
     if model is None and len(runs) > 1:
@@ -190,7 +190,7 @@ def choose_one(runs: Sequence[ComparedRun], model: str | None, option: str) -> C
     return runs[0 if model is None else names.index(model)]
 
 
-def own_estimates(run: ComparedRun, inference: Inference) -> pl.DataFrame:
+def estimate_run_means(run: ComparedRun, inference: Inference) -> pl.DataFrame:
     """Return the means of a run's scores by itself, judged."""
     if run.scores.is_empty():
         return pl.DataFrame(schema=ESTIMATES)

@@ -27,7 +27,7 @@ NAME_COLUMNS = (
 
 #: What an estimate and a score have in common.
 _ASKING = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
-_ABOUT = ("category", "stereotype", "dimension", "variation")
+_TOPIC = ("category", "stereotype", "dimension", "variation")
 
 _TEXTS = (
     *("system", "prompt", "profile", "followup", "reasoning", "response", "options"),
@@ -119,13 +119,13 @@ def _entered_means(scores: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFram
     """Return the means that all of some answers enter, the finest first."""
     means = pl.col("factor").is_null() & (pl.col("measure") == pl.col("instrument"))
     rows = join_methods(estimates.filter(means), "clustered", IN_PROMPTS)
-    groups = scores.select(*_ASKING, *_ABOUT).unique()
+    groups = scores.select(*_ASKING, *_TOPIC).unique()
     # Controls enter no mean of the others.
     kinds = scores["control"].unique()
     entered = pl.any_horizontal(
         pl.col("control").eq_missing(pl.lit(kind, pl.String)) for kind in kinds
     )
-    for column in (*_ASKING, *_ABOUT):
+    for column in (*_ASKING, *_TOPIC):
         values = groups[column].unique()
         same = pl.col(column).is_null()
         if len(values) == 1 and values[0] is not None:

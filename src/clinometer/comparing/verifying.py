@@ -37,7 +37,7 @@ from clinometer.comparing.bundling import (
     CARD_PAGE,
     DEVIATIONS,
     follow_from,
-    stated,
+    read_statements,
     write_prompts,
 )
 from clinometer.comparing.signing import UNSIGNED, Signature, check_signature
@@ -46,8 +46,8 @@ from clinometer.errors import ClinometerError, InputError, one_line
 from clinometer.families import Family, families
 from clinometer.results import SCORES
 from clinometer.results.bundles import (
+    BUNDLE_PATTERNS,
     EVIDENCE,
-    HELD,
     LOGS,
     MANIFEST,
     PROMPTS,
@@ -90,8 +90,8 @@ class Verified:
     @property
     def problems(self) -> tuple[str, ...]:
         """Return what is not as stated."""
-        of_signature = (self.signature.problem,) if self.signature.problem else ()
-        return (*self.changed, *of_signature, *self.differing)
+        signature_problems = (self.signature.problem,) if self.signature.problem else ()
+        return (*self.changed, *signature_problems, *self.differing)
 
     @property
     def follows(self) -> bool | None:
@@ -249,7 +249,7 @@ class _Again:
             families_of_rows = read_table(self.directory / "estimates.parquet")["family"]
             for kind in sorted(set(families_of_rows) - self.kinds):
                 yield f"estimates.parquet (rows of {kind})"
-        if names := sorted(stated(self.bundled / CARD)):
+        if names := sorted(read_statements(self.bundled / CARD)):
             yield f"{CARD} (its {', '.join(names)})"
 
     def _recompute(self) -> None:
@@ -267,7 +267,7 @@ class _Again:
 def _foreign_files(files: Mapping[str, Path]) -> Iterator[str]:
     """Yield which files no bundle of this version has, such as another page."""
     for name in sorted(files.keys() - UNLISTED):
-        if not is_one_of(name, (*HELD, LOGS, PROMPTS)):
+        if not is_one_of(name, (*BUNDLE_PATTERNS, LOGS, PROMPTS)):
             yield f"{name}: no file of a bundle"
 
 

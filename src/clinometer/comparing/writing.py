@@ -27,7 +27,7 @@ __all__ = ["FACTS", "check_folder", "write_comparison"]
 FACTS = "comparison.json"
 
 #: Answers shown of each stereotype that changed.
-SHOWN = 2
+ANSWERS_PER_STEREOTYPE = 2
 
 _LEVELS = ("stereotype", "category", "model")
 _TRIAL = ("trial_id", "study", "instrument", "mode", *CONDITIONS, "dimension")
@@ -140,7 +140,7 @@ def _answer_pairs(comparison: Comparison) -> Iterator[pl.DataFrame]:
             .filter(pl.col("moved") > 0)
             .sort("moved", "trial_id", descending=[True, False])
             .group_by(keys, maintain_order=True)
-            .head(SHOWN)
+            .head(ANSWERS_PER_STEREOTYPE)
         )
         yield _add_answers(sampled, ours, theirs)
 
@@ -151,11 +151,11 @@ def _changed_stereotypes(comparison: Comparison, candidate: str) -> pl.DataFrame
     stereotypes = changes.filter(level="stereotype")
     if not stereotypes.is_empty():
         return stereotypes
-    of_category = [*_TRIAL[1:], "category"]
+    keys = [*_TRIAL[1:], "category"]
     within = rows_of_range(comparison.estimates, "prompts").filter(
         pl.col("measure") == pl.col("instrument"), level="stereotype", candidate=candidate
     )
-    within = within.join(changes.select(*of_category), on=of_category, how="semi", nulls_equal=True)
+    within = within.join(changes.select(*keys), on=keys, how="semi", nulls_equal=True)
     return within.sort(pl.col("estimate").abs(), descending=True, maintain_order=True).head(3)
 
 

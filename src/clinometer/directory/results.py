@@ -181,10 +181,10 @@ def _write(
 ) -> None:
     """Write the estimates, which other families share, and the tables of one."""
     path = directory / "estimates.parquet"
-    other_families = pl.DataFrame(schema=ESTIMATES)
+    foreign_estimates = pl.DataFrame(schema=ESTIMATES)
     if path.is_file():
-        other_families = read_estimates(directory).filter(pl.col("family") != family)
-    write_table(pl.concat([estimates, other_families]), path)
+        foreign_estimates = read_estimates(directory).filter(pl.col("family") != family)
+    write_table(pl.concat([estimates, foreign_estimates]), path)
     for name, schema in schemas_of_family.items():
         frame = check(details.get(name, pl.DataFrame(schema=schema)), schema, name)
         path = directory / f"{name}.parquet"

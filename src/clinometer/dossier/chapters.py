@@ -172,7 +172,7 @@ def law_chapter(content: Mapping[str, Any]) -> Chapter | None:
         return None
     columns = [
         TableColumn("Table", lambda r: r["grouping"], "head"),
-        TableColumn("Asked", _asked, "text", fold=True),
+        TableColumn("Asked", _question_text, "text", fold=True),
         TableColumn("Category", _category, "text"),
         TableColumn("Assessed", lambda r: f"{r['n']:,.0f}"),
         TableColumn("Selected", lambda r: f"{r['n_positive']:,.0f}"),
@@ -190,7 +190,7 @@ def law_chapter(content: Mapping[str, Any]) -> Chapter | None:
     )
 
 
-def _asked(row: Mapping[str, Any]) -> str:
+def _question_text(row: Mapping[str, Any]) -> str:
     """Say how candidates were asked about, of a row of the law's tables."""
     names = (row.get(name) for name in RUN if name != "model")
     return ", ".join(dict.fromkeys(name for name in names if name not in (None, "none")))

@@ -20,10 +20,10 @@ from clinometer.errors import InputError, StudyError, unknown
 from clinometer.stimuli.yaml_text import line_of, parse_yaml, validate
 from clinometer.texts import read_text
 
-__all__ = ["FILL_IN", "BiasProfile", "ProfileFile", "load_profile"]
+__all__ = ["PLACEHOLDER", "BiasProfile", "ProfileFile", "load_profile"]
 
 #: How a field begins that nobody has filled in.
-FILL_IN = "FILL IN"
+PLACEHOLDER = "FILL IN"
 
 #: Largest profile, in bytes.
 MAX_BYTES = 200_000
@@ -36,7 +36,7 @@ class _Strict(BaseModel):
 
 
 def _check_filled(text: str) -> str:
-    if not text.strip() or text.strip().upper().startswith(FILL_IN):
+    if not text.strip() or text.strip().upper().startswith(PLACEHOLDER):
         raise ValueError("empty; fill it in")
     return text.strip()
 

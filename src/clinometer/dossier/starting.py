@@ -1,6 +1,6 @@
 """How a dossier begins: profile, policy, baseline instruction and workflow of a system.
 
-What is written can be read by the commands as it is, but for fields that begin with `FILL_IN`:
+What is written can be read by the commands as it is, but for fields that begin with `PLACEHOLDER`:
 these a dossier refuses by name. Limits count both directions. Each is the smallest that the size
 decides (`audits.limits`), if that is above what is wanted; their reasons are for people to give.
 """
@@ -21,7 +21,7 @@ from clinometer.asking.policy import Policy, parse_policy
 from clinometer.audits.limits import CHANCE, DecidedLimit, decide_limits
 from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.contracts.catalogue import INSTRUMENTS
-from clinometer.dossier.profile import FILL_IN
+from clinometer.dossier.profile import PLACEHOLDER
 from clinometer.errors import InputError, unknown
 from clinometer.texts import write_text
 
@@ -174,16 +174,16 @@ def _quoted(text: str) -> str:
 
 
 def _to_fill(what: str) -> str:
-    return _quoted(f"{FILL_IN}: {what}")
+    return _quoted(f"{PLACEHOLDER}: {what}")
 
 
 def _profile(start: Start, rules: Sequence[_RuleText]) -> str:
     groups = []
     for name, measure in start.groups.items():
-        how = (
+        measurement = (
             f"measured_by: [{_quoted(measure)}]" if measure else f"not_measured: {_to_fill('why')}"
         )
-        groups.append(f"  - {{name: {_quoted(name)}, {how}}}")
+        groups.append(f"  - {{name: {_quoted(name)}, {measurement}}}")
     limits = [
         f"  - {{rule: {_quoted(rule['name'])}, reason: {_to_fill('why this limit')}}}"
         for rule in rules
@@ -191,7 +191,7 @@ def _profile(start: Start, rules: Sequence[_RuleText]) -> str:
     return "\n".join(
         [
             "# The bias profile: what only people know, and answer for. Fields that begin with",
-            f"# {FILL_IN} are refused by clinometer dossier.",
+            f"# {PLACEHOLDER} are refused by clinometer dossier.",
             "system:",
             f"  name: {_quoted(start.system)}",
             f"  version: {_to_fill('which version is in use')}",
@@ -277,7 +277,7 @@ def _workflow(start: Start) -> str:
             "    steps:",
             f"      - uses: {_CHECKOUT}",
             "        with: {fetch-depth: 0}",
-            f"      - uses: OWNER/clinometer@REVISION  # {FILL_IN}: where the action is",
+            f"      - uses: OWNER/clinometer@REVISION  # {PLACEHOLDER}: where the action is",
             "        id: clinometer",
             *key,
             "        with:",

@@ -128,16 +128,16 @@ class BatchFiles:
         """Return a file of results; one that ends in half a line is asked for twice."""
         before = None
 
-        def download_whole() -> bytes:
+        def download_complete() -> bytes:
             """Download the file; raise MalformedAnswer if it is cut, but not for the same twice."""
             nonlocal before
             data = self.client.files.content(file).content
-            if not _is_whole(data) and data != before:
+            if not _is_complete(data) and data != before:
                 before = data
                 raise MalformedAnswer(f"results {file} end in half a line")
             return data
 
-        return self._try(f"download {file}", download_whole)
+        return self._try(f"download {file}", download_complete)
 
     def waits(self) -> Iterator[float]:
         """Yield the seconds to wait after each try."""
@@ -180,7 +180,7 @@ def _checked(text: str | None) -> str:
     return text
 
 
-def _is_whole(data: bytes) -> bool:
+def _is_complete(data: bytes) -> bool:
     """Whether the last line is JSON."""
     try:
         json.loads(data.rstrip().rpartition(b"\n")[2] or b"0")

@@ -22,7 +22,7 @@ __all__ = ["WAITING", "refuse_unbatched", "say_progress"]
 WAITING = 10_000
 
 #: Seconds between two lines that say how batches stand.
-EVERY_S = 60.0
+SAY_EVERY_S = 60.0
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class _Status:
             f"{status.completed_requests:,} answered, {status.failed_requests:,} failed"
         )
         now = time.monotonic()
-        if status.batch_count and text != self.last and now - self.since >= EVERY_S:
+        if status.batch_count and text != self.last and now - self.since >= SAY_EVERY_S:
             _log.warning("%s", text)
             self.last = text
             self.since = now

@@ -150,8 +150,8 @@ def _completion(body: Mapping[str, Any], choices: list[dict[str, Any]]) -> dict[
         "choices": choices,
         "usage": read_usage(body),
     }
-    if (of_prompt := read_prompt_logprobs(body.get("prompt_logprobs"))) is not None:
-        completion["prompt_logprobs"] = of_prompt
+    if (prompt_logprobs := read_prompt_logprobs(body.get("prompt_logprobs"))) is not None:
+        completion["prompt_logprobs"] = prompt_logprobs
     return completion
 
 

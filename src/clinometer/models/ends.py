@@ -1,12 +1,12 @@
 """How probable the ends of a text are, by a model of transformers in this process.
 
-inspect's ``hf`` scores what it generates, but no text that it is given. `score_given` adds that, in
+inspect's ``hf`` scores what it generates, but no text that it is given. `score_ends` adds that, in
 the form of the embedded model: a call whose `extra_body` has a ``chat_template`` and a ``choice``
 gets the log-probability of each text of the choice after the message. Other calls are passed on.
 
-A beginning is run once and its keys and values kept, the latest `KEPT` of them; its ends are run
-together. Tokens are those of the whole text, so that where a beginning ends within a token the ends
-are scored from the last token on that they share with it.
+A beginning is run once and its keys and values kept, the latest `CACHED_BEGINNINGS` of them; its
+ends are run together. Tokens are those of the whole text, so that where a beginning ends within a
+token the ends are scored from the last token on that they share with it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 
-__all__ = ["Ends", "score_given"]
+__all__ = ["Ends", "score_ends"]
 
 #: Beginnings whose keys and values are kept.
-KEPT = 64
+CACHED_BEGINNINGS = 64
 
 
 class Ends:
@@ -100,7 +100,7 @@ class Ends:
             output = self.model(input_ids=inputs, use_cache=True)
             following = output.logits[0, -1].float().log_softmax(dim=-1)
             self._kept[begun] = output.past_key_values, following
-            while len(self._kept) > KEPT:
+            while len(self._kept) > CACHED_BEGINNINGS:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(begun)
         return self._kept[begun]
@@ -112,7 +112,7 @@ def _shared_length(tokens: Sequence[int], begun: Sequence[int]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def score_given(api: Any) -> None:
+def score_ends(api: Any) -> None:
     """Have a model of inspect's ``hf`` score the ends of texts; see the module."""
     generate: Callable[..., Awaitable[ModelOutput]] = api.generate
 

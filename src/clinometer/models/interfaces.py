@@ -114,5 +114,5 @@ def _completion(
 def _sum(usage: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     """Add up counts of tokens; None if none of them is stated."""
     counts = [as_count(usage.get(name)) for name in names]
-    stated = [count for count in counts if count is not None]
-    return sum(stated) if stated else None
+    reported_counts = [count for count in counts if count is not None]
+    return sum(reported_counts) if reported_counts else None

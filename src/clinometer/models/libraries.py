@@ -22,7 +22,7 @@ def require_libraries(name: str, *libraries: str) -> None:
 
     Raises ModelError if one that the model `name` needs is missing.
     """
-    missing = [one for one in libraries if importlib.util.find_spec(one) is None]
+    missing = [library for library in libraries if importlib.util.find_spec(library) is None]
     if missing:
         raise ModelError(
             f"model {name!r} needs {', '.join(missing)}, not installed here; "
@@ -66,12 +66,12 @@ def quiet() -> Iterator[None]:
     """Keep transformers' progress bars and reports off the terminal while loading."""
     from transformers.utils import logging
 
-    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    has_bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         logging.set_verbosity(level)
-        if shown:
+        if has_bars:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -87,5 +87,5 @@ def _prompt_token(token: Any) -> dict[str, Any] | None:
     if not isinstance(token, Mapping):
         return None
     text = token.get("decoded_token") or ""  # null for a mark such as the beginning
-    read = _token({"token": text, "logprob": token.get("logprob")})
-    return read and {"decoded_token": read["token"], "logprob": read["logprob"]}
+    entry = _token({"token": text, "logprob": token.get("logprob")})
+    return entry and {"decoded_token": entry["token"], "logprob": entry["logprob"]}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.models.batched import WAITING, refuse_unbatched, say_progress
-from clinometer.models.ends import score_given
+from clinometer.models.ends import score_ends
 from clinometer.models.libraries import use_cache_if_offline
 from clinometer.models.providers import PROVIDERS, find_provider
 from clinometer.models.retries import retry_alike
@@ -176,9 +176,9 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     # inspect opens a model it has no facts of a second time by its name alone, to look for them.
     set_model_info(str(model), get_model_info(model) or ModelInfo())
     retry_alike(model, name)
-    reached_by = find_provider(name)
-    if reached_by.many_ends and not reached_by.exact:
-        score_given(model.api)
+    model_provider = find_provider(name)
+    if model_provider.many_ends and not model_provider.exact:
+        score_ends(model.api)
     _keep_opened(model, name)
     withhold_secrets(model)
     return model

@@ -52,12 +52,12 @@ class TokenCounts(NamedTuple):
     prompt: int = 0
     answer: int = 0
 
-    def plus(self, other: TokenCounts) -> TokenCounts:
+    def plus(self, extra: TokenCounts) -> TokenCounts:
         """Return the tokens of both."""
-        return TokenCounts(self.prompt + other.prompt, self.answer + other.answer)
+        return TokenCounts(self.prompt + extra.prompt, self.answer + extra.answer)
 
 
-def count_tokens(stated: int | None, text: str) -> int:
+def count_tokens(reported: int | None, text: str) -> int:
     """Return the tokens of a text that count: those stated, if there can be so few.
 
     Examples
@@ -71,8 +71,8 @@ def count_tokens(stated: int | None, text: str) -> int:
     narrow = len(text) - wide
     # A short text may be a long word, which is one token: two tokens are left off.
     least = max(int(narrow / MOST[0] + wide / MOST[1]) - 2, min(len(text), 1))
-    if stated is not None and stated >= least:
-        return stated
+    if reported is not None and reported >= least:
+        return reported
     return max(least, int(narrow / USUAL[0] + wide / USUAL[1]))
 
 
@@ -80,23 +80,23 @@ def estimated_beyond(
     counted: TokenCounts, lines: Iterable[Mapping[str, Any]]
 ) -> dict[str, list[int]]:
     """Return, for the record, how many tokens count beyond those that the lines of a call state."""
-    stated = TokenCounts()
+    reported = TokenCounts()
     for line in lines:
         counts = (as_count(line.get("input_tokens")), as_count(line.get("output_tokens")))
-        stated = stated.plus(TokenCounts(*(count or 0 for count in counts)))
-    beyond = [max(most - least, 0) for most, least in zip(counted, stated, strict=True)]
+        reported = reported.plus(TokenCounts(*(count or 0 for count in counts)))
+    beyond = [max(most - least, 0) for most, least in zip(counted, reported, strict=True)]
     return {"estimated_tokens": beyond} if any(beyond) else {}
 
 
 def count_reply(prompt: str, output: ModelOutput) -> TokenCounts:
     """Return the tokens of a reply that count, as `count_tokens` has it."""
-    stated = _stated(output.usage) if output.usage else TokenCounts()
+    reported = _reported_counts(output.usage) if output.usage else TokenCounts()
     return TokenCounts(
-        count_tokens(stated.prompt, prompt), count_tokens(stated.answer, _text(output))
+        count_tokens(reported.prompt, prompt), count_tokens(reported.answer, _text(output))
     )
 
 
-def _stated(usage: ModelUsage) -> TokenCounts:
+def _reported_counts(usage: ModelUsage) -> TokenCounts:
     """Return the tokens that a provider states."""
     return TokenCounts(as_count(tokens_in(usage)) or 0, as_count(usage.output_tokens) or 0)
 
@@ -121,9 +121,9 @@ class UsageCheck:
         if usage is None or self.warned:
             return
         # Reasoning that is stated may be hidden; it has no text to compare with.
-        shown = any(reasoning_text(choice.message.content) for choice in output.choices)
-        hidden = 0 if shown else as_count(usage.reasoning_tokens) or 0
-        self.stated += max(sum(_stated(usage)) - hidden, 0)
+        has_reasoning = any(reasoning_text(choice.message.content) for choice in output.choices)
+        hidden = 0 if has_reasoning else as_count(usage.reasoning_tokens) or 0
+        self.stated += max(sum(_reported_counts(usage)) - hidden, 0)
         self.estimated += count_tokens(None, prompt) + count_tokens(None, _text(output))
         self.replies += 1
         too_few = FACTOR * self.stated < self.estimated

@@ -216,12 +216,12 @@ def _usual(status: int, data: bytes) -> tuple[int, bytes]:
         return 200, json.dumps(read_answer(status, body)).encode()
     except BodyError as error:
         usage = read_usage(body) or {}
-        stated = TokenCounts(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
+        reported = TokenCounts(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0))
         if status == error.status == 200:
             text = data.decode("utf-8", "replace")
-            answer = count_tokens(stated.answer, text)
-            raise MalformedAnswer(str(error), TokenCounts(stated.prompt, answer)) from None
-        _discard(stated, error)
+            answer = count_tokens(reported.answer, text)
+            raise MalformedAnswer(str(error), TokenCounts(reported.prompt, answer)) from None
+        _discard(reported, error)
         if status != 200:
             return status, data  # the client says what is wrong
         return error.status, json.dumps({"error": {"message": str(error)}}).encode()

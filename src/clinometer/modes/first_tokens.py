@@ -51,7 +51,7 @@ LEAST = 0.01
 UNANSWERED = ("options_unlikely", "refused", "reasoning", "tokens_unreadable")
 
 #: Other first tokens that are kept.
-_KEPT = 5
+_MOST_ALTERNATIVES = 5
 
 #: First words of answers that decline, which say too little to be read as a refusal.
 _DECLINING = frozenset("i i'm i’m im as unfortunately apologies cannot can't".split())
@@ -66,7 +66,7 @@ class FirstTokens:
 
     options: float | None = None
     """Of all tokens that begin an option; None: not known."""
-    others: Sequence[tuple[str, float]] = ()
+    alternatives: Sequence[tuple[str, float]] = ()
     """The likeliest of the other tokens."""
     unreadable: float = 0.0
     """Of tokens that cannot be read and may begin an option."""
@@ -85,7 +85,7 @@ class FirstTokens:
         if self.options is None or self.options >= UNLIKELY:
             return None
         kinds = defaultdict(float, tokens_unreadable=self.unreadable)
-        for text, probability in self.others:
+        for text, probability in self.alternatives:
             kinds[_kind(text, tuple(refusals))] += probability
         kind = max(kinds, key=lambda name: kinds[name])
         if kinds[kind] > 0.5:
@@ -97,8 +97,10 @@ class FirstTokens:
         fields: dict[str, Any] = {}
         if self.options is not None:
             fields["options"] = _short(self.options)
-        if self.others:
-            fields["others"] = [[text, _short(probability)] for text, probability in self.others]
+        if self.alternatives:
+            fields["others"] = [
+                [text, _short(probability)] for text, probability in self.alternatives
+            ]
         if self.unreadable:
             fields["unreadable"] = _short(self.unreadable)
         return fields
@@ -106,18 +108,18 @@ class FirstTokens:
     @classmethod
     def parse(cls, fields: object) -> FirstTokens:
         """Read what `fields` returns; what is malformed is left out."""
-        known = fields if isinstance(fields, dict) else {}
-        options = known.get("options")
-        pairs = known.get("others")
-        others: list[tuple[str, float]] = []
+        content = fields if isinstance(fields, dict) else {}
+        options = content.get("options")
+        pairs = content.get("others")
+        alternatives: list[tuple[str, float]] = []
         for pair in pairs if isinstance(pairs, list) else ():
             match pair:
                 case [str(text), float() | int() as probability]:
-                    others.append((text, probability))
+                    alternatives.append((text, probability))
         return cls(
             options if _is_probability(options) else None,
-            others,
-            known["unreadable"] if _is_probability(known.get("unreadable")) else 0.0,
+            alternatives,
+            content["unreadable"] if _is_probability(content.get("unreadable")) else 0.0,
         )
 
 
@@ -161,12 +163,12 @@ def read_options(
     by_option: list[list[float]] = [[] for _ in options]
     hidden: set[int] = set()
     mass = unreadable = 0.0
-    others: list[tuple[str, float]] = []
+    alternatives: list[tuple[str, float]] = []
     for token, logprob in listed:
         begun = begun_options(token, options)
         probability = math.exp(logprob)
         if not begun.numbers:
-            others.append((printable(token), probability))
+            alternatives.append((printable(token), probability))
         elif not begun.certain:
             hidden.update(begun.numbers)
             unreadable += probability
@@ -175,7 +177,7 @@ def read_options(
             # A token that begins both options speaks for neither.
             if len(begun.numbers) == 1:
                 by_option[begun.numbers[0]].append(logprob)
-    likeliest = sorted(others, key=lambda pair: -pair[1])[:_KEPT]
+    likeliest = sorted(alternatives, key=lambda pair: -pair[1])[:_MOST_ALTERNATIVES]
     first_tokens = FirstTokens(min(1.0, mass), likeliest, min(1.0, unreadable))
     if not any(by_option):
         return [None] * len(options), first_tokens
@@ -237,7 +239,7 @@ def drop_unanswered(
         if not isinstance(values, list):
             continue
         tokens = first_tokens.get(question, FirstTokens())
-        masses.append(_whole_mass(values) if tokens.options is None else tokens.options)
+        masses.append(_option_mass(values) if tokens.options is None else tokens.options)
         reason = tokens.why_unlikely(refusals)
         if reason is None and tokens.unreadable and None in values:
             reason = "tokens_unreadable"
@@ -250,7 +252,7 @@ def drop_unanswered(
     return AnsweredOptions(json.dumps(logprobs), mass, reasons.most_common(1)[0][0])
 
 
-def _whole_mass(values: Sequence[object]) -> float:
+def _option_mass(values: Sequence[object]) -> float:
     """Return the sum of the probabilities of whole options."""
     logprobs = [value for value in values if isinstance(value, float | int)]
     return min(1.0, math.fsum(math.exp(max(min(value, 0.0), NEVER)) for value in logprobs))

@@ -40,39 +40,39 @@ class Texts(NamedTuple):
 
     beginnings: list[str]
     ends: list[str]
-    of_options: bool
+    option_first: bool
     """Whether beginnings differ in the option, and ends in the attribute; or the other way."""
 
     @classmethod
-    def of(cls, trial: Mapping[str, Any]) -> Texts:
+    def from_trial(cls, trial: Mapping[str, Any]) -> Texts:
         """Fill in the sentence of a trial.
 
         Examples
         --------
         >>> trial = {"prompt": "Say {option}, hear {attribute}", "options": ["old", "young"]}
-        >>> Texts.of({**trial, "attributes": ["joy"]})[:2]
+        >>> Texts.from_trial({**trial, "attributes": ["joy"]})[:2]
         (['Say old, hear', 'Say young, hear'], [' joy'])
         """
         sentence = trial["prompt"]
         system = trial.get("system")
         place = max(sentence.rfind(OPTION), sentence.rfind(ATTRIBUTE))
-        of_options = sentence.startswith(ATTRIBUTE, place)
+        option_first = sentence.startswith(ATTRIBUTE, place)
         beginning = sentence[:place].rstrip(" ")
         # The space belongs to the end: most vocabularies have it in the token of the word.
         space = sentence[len(beginning) : place]
-        name = OPTION if of_options else ATTRIBUTE
-        varied = trial["options" if of_options else "attributes"]
-        ends = trial["attributes" if of_options else "options"]
+        name = OPTION if option_first else ATTRIBUTE
+        varied = trial["options" if option_first else "attributes"]
+        ends = trial["attributes" if option_first else "options"]
         start = f"{system}\n\n{beginning}" if system else beginning
         return cls(
             [start.replace(name, word) for word in varied],
             [space + word for word in ends],
-            of_options,
+            option_first,
         )
 
     def response(self, trial: Mapping[str, Any], logprobs: Sequence[Sequence[float | None]]) -> str:
         """Write a response; `logprobs` have shape (beginnings, ends)."""
-        if self.of_options:  # then attributes are ends: a row for each is a column of these
+        if self.option_first:  # then attributes are ends: a row for each is a column of these
             rows = [list(pair) for pair in zip(*logprobs, strict=False)]
         else:
             rows = [list(pair) for pair in logprobs]
@@ -84,12 +84,12 @@ class Texts(NamedTuple):
 
 
 def _calls(trial: Mapping[str, Any], provider: Provider) -> int:
-    texts = Texts.of(trial)
+    texts = Texts.from_trial(trial)
     return len(texts.beginnings) * (1 if provider.many_ends else len(texts.ends))
 
 
 def _sent(trial: Mapping[str, Any], _: str | None, provider: Provider) -> list[list[Message]]:
-    texts = Texts.of(trial)
+    texts = Texts.from_trial(trial)
     sent = texts.beginnings if provider.many_ends else texts.all_texts()
     return [[{"role": "user", "content": text}] for text in sent]
 
@@ -98,7 +98,7 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
     from inspect_ai.model import GenerateConfig
 
     if provider.many_ends:
-        choice = {"choice": Texts.of(trial).ends}
+        choice = {"choice": Texts.from_trial(trial).ends}
         body = {"chat_template": PLAIN, "structured_outputs": choice}
         return GenerateConfig(logprobs=True, extra_body=body)
     return GenerateConfig(
@@ -107,15 +107,15 @@ def _settings(trial: Mapping[str, Any], provider: Provider) -> GenerateConfig:
 
 
 def _read(trial: Mapping[str, Any], outputs: Sequence[ModelOutput], model: str) -> Read:
-    texts = Texts.of(trial)
+    texts = Texts.from_trial(trial)
     per_beginning = find_provider(model).many_ends
     if not any(_has_logprobs(output, per_beginning) for output in outputs):
         from clinometer.modes.needs import lack_error
 
         raise lack_error(model, MODE)
     if per_beginning:
-        of_ends = [_logprobs_of_ends(output, texts.ends) for output in outputs]
-        return Read(texts.response(trial, of_ends), "stop")
+        end_logprobs = [_logprobs_of_ends(output, texts.ends) for output in outputs]
+        return Read(texts.response(trial, end_logprobs), "stop")
     count = len(texts.ends)
     # Outputs are in the order of `all_texts`: the ends run fastest.
     logprobs = [
@@ -142,10 +142,10 @@ def _has_logprobs(output: ModelOutput, per_beginning: bool) -> bool:
     """Whether an output has log-probabilities of ends, or of a text beyond a generated token."""
     if not output.choices:
         return False
-    of_prompt = output.choices[0].prompt_logprobs
+    echoed = output.choices[0].prompt_logprobs
     listed = output.choices[0].logprobs
     tokens = listed.content if listed is not None else []
-    return bool(of_prompt and of_prompt.content) or len(tokens) > (0 if per_beginning else 1)
+    return bool(echoed and echoed.content) or len(tokens) > (0 if per_beginning else 1)
 
 
 def _logprobs_of_ends(output: ModelOutput, ends: Iterable[str]) -> list[float | None]:

@@ -84,7 +84,7 @@ def _alone(trial: Mapping[str, Any]) -> bool:
     return "{response1}" in trial["followup"]
 
 
-def _in_one(trial: Mapping[str, Any], _: Provider) -> int:
+def _count_calls(trial: Mapping[str, Any], _: Provider) -> int:
     """Count the calls of a trial: one, after that for a profile."""
     return 1 + bool(trial["followup"])
 
@@ -122,7 +122,7 @@ class Mode:
     sent: Callable[[Mapping[str, Any], str | None, Provider], list[list[Message]]] = sent_texts
     """Trial, its profile, provider → messages by call; of a trial that still lacks its profile,
     those of the profile alone."""
-    calls: Callable[[Mapping[str, Any], Provider], int] = _in_one
+    calls: Callable[[Mapping[str, Any], Provider], int] = _count_calls
     """Trial, provider → number of calls."""
 
     @property
@@ -176,17 +176,17 @@ class Mode:
     ) -> Answer:
         """Return the answer to a trial, and the tokens of all its calls if known."""
         profiles = int(bool(trial["followup"]))  # the first output is then a profile
-        read = self.read_outputs(trial, outputs[profiles:], model)
+        reading = self.read_outputs(trial, outputs[profiles:], model)
         usages = [output.usage for output in outputs if output.usage is not None]
         counts = [usage.reasoning_tokens for usage in usages]
         reasoning_tokens = [count for count in counts if count is not None]
         texts = [reasoning_text(output.message.content) for output in outputs if output.choices]
         all_reasoning = "\n\n".join(filter(None, texts))
         return {
-            "response": read.response,
-            "first_tokens": read.first_tokens,
+            "response": reading.response,
+            "first_tokens": reading.first_tokens,
             "profile": encodable(outputs[0].completion) if profiles else None,
-            "stop_reason": read.stop_reason,
+            "stop_reason": reading.stop_reason,
             "served": outputs[-1].model,
             "input_tokens": sum(map(tokens_in, usages)) if usages else None,
             "output_tokens": sum(usage.output_tokens for usage in usages) if usages else None,

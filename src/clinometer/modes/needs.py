@@ -10,7 +10,7 @@ from clinometer.errors import ModelError
 from clinometer.models.providers import COMPLETIONS, RAW, find_provider
 from clinometer.modes.mode import Answer, Mode
 
-__all__ = ["check_need", "lack_error", "not_known", "refuse_unable"]
+__all__ = ["check_need", "lack_error", "refuse_unable", "unknown_modes"]
 
 #: Need, a column of the providers → what a model does that has it, and one that has not.
 _DOES = {
@@ -54,7 +54,7 @@ def _effort_errors(model: str, efforts: Sequence[str]) -> Iterator[ModelError]:
         )
 
 
-def not_known(models: Iterable[str], modes: Iterable[str]) -> list[str]:
+def unknown_modes(models: Iterable[str], modes: Iterable[str]) -> list[str]:
     """Return a line for each model and mode of which the table of providers says nothing."""
     lines = []
     for model, mode in _pairs(models, modes):

@@ -46,7 +46,7 @@ class ListedToken(NamedTuple):
     text: str
     logprob: float
     """Natural logarithm."""
-    given: Sequence[int] | None = None
+    field_bytes: Sequence[int] | None = None
     """The field ``bytes``."""
 
 
@@ -93,7 +93,7 @@ def _readings(token: ListedToken) -> list[bytes]:
 
 def printable(token: ListedToken) -> str:
     r"""Return a token for readers, at most 40 characters: bytes of no character as ``\xe5``."""
-    reading = _spell_given(token) or token.text.encode("utf-8", "replace")
+    reading = _spell_bytes(token) or token.text.encode("utf-8", "replace")
     return reading.decode("utf-8", "backslashreplace")[:_LONGEST]
 
 
@@ -104,18 +104,18 @@ def _spell_plainly(token: ListedToken) -> bytes | None:
     return token.text.translate(_SPACES).encode("utf-8", "replace")
 
 
-def _spell_given(token: ListedToken) -> bytes | None:
+def _spell_bytes(token: ListedToken) -> bytes | None:
     """Return the bytes that are given; some servers give code points, or what they replaced."""
-    if not token.given or any(not 0 <= number < 256 for number in token.given):
+    if not token.field_bytes or any(not 0 <= number < 256 for number in token.field_bytes):
         return _spell_plainly(token)
-    given = bytes(token.given)
-    return _spell_plainly(token) if REPLACEMENT.encode() in given else given
+    spelling = bytes(token.field_bytes)
+    return _spell_plainly(token) if REPLACEMENT.encode() in spelling else spelling
 
 
 def _spell_escaped(token: ListedToken) -> bytes | None:
     plain = _spell_plainly(token)
     if plain is None or not _ESCAPE.search(plain):
-        return _spell_given(token)
+        return _spell_bytes(token)
     return _ESCAPE.sub(_unescape, plain.removeprefix(b"bytes:"))
 
 
@@ -126,14 +126,14 @@ def _unescape(match: re.Match[bytes]) -> bytes:
 def _spell_alphabet(token: ListedToken) -> bytes | None:
     numbers = [_ALPHABET.get(letter) for letter in token.text]
     complete = [number for number in numbers if number is not None]
-    return bytes(complete) if complete and len(complete) == len(numbers) else _spell_given(token)
+    return bytes(complete) if complete and len(complete) == len(numbers) else _spell_bytes(token)
 
 
 #: The ways to spell a token in bytes, the most literal first; each gives None of a token that it
 #: cannot read.
 SPELLINGS: tuple[Callable[[ListedToken], bytes | None], ...] = (
     _spell_plainly,
-    _spell_given,
+    _spell_bytes,
     _spell_escaped,
     _spell_alphabet,
 )
@@ -143,8 +143,8 @@ def _alphabet() -> dict[str, int]:
     """Return GPT-2's letter → byte: printable ones are themselves, the others from U+0100 on."""
     themselves = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     letters = {chr(number): number for number in themselves}
-    others = (number for number in range(256) if number not in themselves)
-    return letters | {chr(0x100 + place): number for place, number in enumerate(others)}
+    unprintable = (number for number in range(256) if number not in themselves)
+    return letters | {chr(0x100 + place): number for place, number in enumerate(unprintable)}
 
 
 _ALPHABET = _alphabet()

@@ -29,7 +29,7 @@ from clinometer.papers.corrected import corrected_mean
 from clinometer.papers.library import require_statsmodels
 from clinometer.papers.samples import binary, part_labels
 from clinometer.results import Schema, as_estimates, columns
-from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.tables import need_columns
 from clinometer.statistics.clustered import check_confidence, row_by_row, wilson
 
@@ -117,9 +117,9 @@ def agreement(
         part = part_labels(frame[by]).cast(pl.String)
         parts = answers.group_by(part.alias("part")).agg(*_counts()).sort("part")
         counts = pl.concat([counts, parts])
-    n_read = pl.sum_horizontal(_CELLS)
-    n = n_read + pl.col("n_missing_1") + pl.col("n_missing_0")
-    confusion = counts.with_columns(n_read=n_read, n=n)
+    n_scored = pl.sum_horizontal(_CELLS)
+    n = n_scored + pl.col("n_missing_1") + pl.col("n_missing_0")
+    confusion = counts.with_columns(n_read=n_scored, n=n)
     n_alike = pl.col("n_11") + pl.col("n_00")
     measured = {
         "read_share": _share(confusion, pl.col("n_read"), "n", confidence),
@@ -140,7 +140,7 @@ def agreement(
         table.with_row_index("row").with_columns(measure=pl.lit(name))
         for name, table in measured.items()
     )
-    estimates = as_estimates(rows.with_columns(confidence=confidence), OTHER_MEASURES)
+    estimates = as_estimates(rows.with_columns(confidence=confidence), COMMON_MEASURES)
     return Agreement(estimates, confusion.select(list(CONFUSION)))
 
 
@@ -194,15 +194,15 @@ def _kappa(confusion: pl.DataFrame, confidence: float) -> pl.DataFrame:
 
     z = float(ndtri(0.5 + confidence / 2.0))
     rows = []
-    for part, n, n_read, *cells in confusion.select("part", "n", "n_read", *_CELLS).iter_rows():
-        row = {"part": part, "n": n, "n_scored": n_read, "method": "fleiss"}
+    for part, n, n_scored, *cells in confusion.select("part", "n", "n_read", *_CELLS).iter_rows():
+        row = {"part": part, "n": n, "n_scored": n_scored, "method": "fleiss"}
         table = np.array(cells).reshape(2, 2)
         # Where reader and labels always have the same one value, kappa is 0/0.
         if np.count_nonzero(table.sum(axis=0) + table.sum(axis=1)) == 2:
             with np.errstate(invalid="ignore"):  # its test is 0/0 where one of them never varies
                 fit = cohens_kappa(table)
             row["estimate"] = fit.kappa
-            if fit.var_kappa > _ROUNDING / n_read:
+            if fit.var_kappa > _ROUNDING / n_scored:
                 ends = np.clip(fit.kappa + np.array([-z, z]) * fit.std_kappa, -1.0, 1.0)
                 row |= {"se": fit.std_kappa, "ci_low": ends[0], "ci_high": ends[1]}
         rows.append(row)

@@ -59,7 +59,7 @@ from clinometer.papers.samples import (
     samples,
 )
 from clinometer.results import ESTIMATES, as_estimates
-from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.schemas import FITS
 from clinometer.statistics.clustered import check_confidence
 
@@ -84,7 +84,7 @@ class Regression(NamedTuple):
         """Split rows into estimates and fits."""
         frame = pl.DataFrame(rows, schema={**ESTIMATES, **FITS})
         frame = frame.with_columns(pl.selectors.float().fill_nan(None), measure=pl.lit("log_odds"))
-        estimates = as_estimates(frame.select(list(ESTIMATES)), OTHER_MEASURES)
+        estimates = as_estimates(frame.select(list(ESTIMATES)), COMMON_MEASURES)
         return Regression(estimates, frame.select(list(FITS)))
 
 

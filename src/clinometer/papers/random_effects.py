@@ -91,7 +91,7 @@ class _Likelihood:
         """Add up values over the rows of each cluster, on the first axis."""
         return np.asarray(np.add.reduceat(values, self.starts, axis=0))
 
-    def at(self, theta: Array) -> tuple[float, Array, Array]:
+    def evaluate(self, theta: Array) -> tuple[float, Array, Array]:
         """Return log-likelihood, scores of the clusters and observed information at θ = (β, σ)."""
         k = self.design.shape[1]
         fixed, scaled = self.design @ theta[:k], self.z * theta[k:]
@@ -160,9 +160,9 @@ class _Likelihood:
             product = factors[:, :, i] * factors[:, :, j]
             moments[:, i, j] = np.einsum("nm,nm->n", weighted, product[self.member])
         # Of each parameter the factor of its column: 1 of β, u of a random coefficient.
-        factor_of = [0] * k + list(range(1, factors.shape[2]))
+        factor_indices = [0] * k + list(range(1, factors.shape[2]))
         columns = np.column_stack([self.design, self.z])
-        expanded = moments[:, factor_of][:, :, factor_of]
+        expanded = moments[:, factor_indices][:, :, factor_indices]
         return np.asarray(np.einsum("ni,nj,nij->ij", columns, columns, expanded))
 
     def linearised(self, theta: Array) -> Array:
@@ -226,7 +226,7 @@ def fit_mixed(
 def _climb(likelihood: _Likelihood, theta: Array) -> tuple[Array, float, Array, bool]:
     """Return θ where the score is 0, with log-likelihood and scores; and whether it is."""
     k = likelihood.design.shape[1]
-    value, score, information = likelihood.at(theta)
+    value, score, information = likelihood.evaluate(theta)
     for _ in range(_STEPS):
         total = score.sum(axis=0)
         step = _uphill(information, total)
@@ -253,7 +253,7 @@ def _ascend(
     """Go along `step`, halved until the log-likelihood does not fall."""
     for halving in range(_HALVINGS):
         candidate = theta + step / 2**halving
-        reached = likelihood.at(candidate)
+        reached = likelihood.evaluate(candidate)
         if reached[0] >= value - _SLACK:
             return candidate, reached
-    return theta, likelihood.at(theta)
+    return theta, likelihood.evaluate(theta)

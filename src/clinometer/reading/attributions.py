@@ -119,15 +119,15 @@ class _Claim(NamedTuple):
 # How firm a claim is.
 _ANSWER = 4
 _BARE = 3
-_CHOSEN = 2
-_STATED = 1
+_CHOICE = 2
+_ASSERTED = 1
 _TRACE = 0
-_BOTH = -1
+_CONJOINED = -1
 _ECHO = -2
 _REJECTED = -3
 _OUTCOMES = {"c": "comedy", "t": "tragedy", **dict.fromkeys("nlzu", "neutral")}
 _SIDES = {"comedy", "tragedy"}
-_READ = 1 << 15  # characters searched for a choice
+_SEARCHED = 1 << 15  # characters searched for a choice
 _BEGINNING = 4000  # characters searched for a refusal
 _REACH = 60  # marks before an option that may modify it
 
@@ -139,7 +139,7 @@ _SHORT = re.compile(r"[_fmip,:v]{0,6}")
 _NO_END = frozenset("_mipfeoh&ct")
 _IS_REJECTED = re.compile(r"^[^<]*[xzj>][^<]*$|<[^>apq]*$|[ct]v[^ct]*$")
 _IS_TRACE = re.compile(r"w|h[_f]{0,2}$")
-_IS_CHOSEN = re.compile(r"[mipqy][^ct]*$")
+_IS_CHOICE = re.compile(r"[mipqy][^ct]*$")
 _OR = re.compile(r"[_fehxw,]{0,6}o[_fhw,]{0,6}|[,:]")
 _AND = re.compile(r"|[_fe,]{0,3}&[_fe]{0,4}")
 _DECLINES = re.compile(
@@ -203,11 +203,11 @@ def read_attribution(  # noqa: PLR0913 - the words of a study in any language
     >>> read_attribution("I cannot classify this.", "sheet")
     Choice(outcome=None, reason='refused', span=None)
     """
-    body = text[:_READ]
+    body = text[:_SEARCHED]
     options = (tuple(comedy), tuple(tragedy), tuple(neutral))
     plain = normalise(_LONG_DASH.sub(" - ", body))
     marks, places = _convert_to_marks(plain, _mark_lexicon(*options, tuple(negations)))
-    claims = _weaken_turned(marks, _weaken_joined(marks, _find_claims(marks)))
+    claims = _weaken_turned(marks, _weaken_combined(marks, _find_claims(marks)))
     paired = find_pairs(body, _outcome_lexicon(subject, *options)).get(subject)
     agreeing = [claim for claim in claims if claim.outcome == paired and claim.rank > _TRACE]
     # A pair says what is chosen; the claim that agrees with it says where.
@@ -279,7 +279,7 @@ def _find_claims(marks: str) -> list[_Claim]:
             continue
         rank = _rank(sentence, after)
         if mark == "u":
-            rank = min(rank, _STATED)
+            rank = min(rank, _ASSERTED)
         claims.append(_Claim(_OUTCOMES[mark], rank, position))
     return claims
 
@@ -293,10 +293,10 @@ def _rank(sentence: str, after: str) -> int:
         return _TRACE
     if after not in _NO_END and _LABELLED.fullmatch(sentence):
         return _ANSWER if "m" in sentence else _BARE
-    return _CHOSEN if _IS_CHOSEN.search(sentence) else _STATED
+    return _CHOICE if _IS_CHOICE.search(sentence) else _ASSERTED
 
 
-def _weaken_joined(marks: str, claims: list[_Claim]) -> list[_Claim]:
+def _weaken_combined(marks: str, claims: list[_Claim]) -> list[_Claim]:
     """Weaken the claims in ``comedy or tragedy`` and ``comedy and tragedy``."""
     weakened = list(claims)
     for second in range(1, len(weakened)):
@@ -309,7 +309,7 @@ def _weaken_joined(marks: str, claims: list[_Claim]) -> list[_Claim]:
         if _OR.fullmatch(between):
             rank = _ECHO
         elif _AND.fullmatch(between):
-            rank = _BOTH
+            rank = _CONJOINED
         else:
             continue
         weakened[second - 1] = before._replace(rank=rank)
@@ -342,7 +342,7 @@ def _weaken_turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
 
 def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
     """Find the strongest claim; options before neutral words."""
-    for rank in (_ANSWER, _BARE, _CHOSEN, _STATED):
+    for rank in (_ANSWER, _BARE, _CHOICE, _ASSERTED):
         equal = [claim for claim in claims if claim.rank == rank]
         options = [claim for claim in equal if claim.outcome in _SIDES]
         if len({claim.outcome for claim in options}) > 1:
@@ -358,7 +358,7 @@ def _firmest(claims: Sequence[_Claim]) -> _Claim | None:
 def _faintest(claims: Sequence[_Claim]) -> _Claim | None:
     """Find the option that is only hinted at, if nothing is claimed."""
     firm = any(claim.rank > _TRACE for claim in claims)
-    for rank in (_BOTH,) if firm else (_BOTH, _TRACE, _REJECTED):
+    for rank in (_CONJOINED,) if firm else (_CONJOINED, _TRACE, _REJECTED):
         equal = [claim for claim in claims if claim.rank == rank and claim.outcome in _SIDES]
         if len({claim.outcome for claim in equal}) > 1:
             return equal[0]._replace(outcome="neutral")

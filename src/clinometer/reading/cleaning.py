@@ -89,7 +89,7 @@ _ENTITY = re.compile(r"(?:&amp;|&)(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][
 # Reasoning ------------------------------------------------------------------------------------
 
 _THOUGHT = r"(?:inner[ _-]?)?(?:think(?:ing)?|thoughts?)(?:[ _-]?process)?"
-_OTHER = (
+_RATIONALE = (
     r"reason(?:ing)?|reflections?|analysis|scratch[ _-]?pad|deliberation|monologue|rationale"
     r"|chain[ _-]of[ _-]thought|cot"
 )
@@ -108,7 +108,7 @@ _AFTER = r"(?:[_ ](?:start|begin|on))?(?:\s[^<>\n]{0,80})?"
 _OPEN = re.compile(
     rf"(?P<sure>{_mark(_BEGIN, _THOUGHT, _AFTER)}|<(?:unused|ctrl)94>(?:thought)?"
     r"|<\|?channel\|?>\s{0,2}thought\b)"
-    rf"|{_mark(_BEGIN, _OTHER, _AFTER)}|<details\s{{1,3}}type=.?reasoning[^<>]{{0,200}}>"
+    rf"|{_mark(_BEGIN, _RATIONALE, _AFTER)}|<details\s{{1,3}}type=.?reasoning[^<>]{{0,200}}>"
     r"|^\s{0,9}(?:here(?:'s| is) my thought process:|thinking\.\.\.(?=\s{0,2}\n))",
     re.IGNORECASE,
 )
@@ -116,7 +116,7 @@ _ENDED = r"(?:end(?:[_ ]of)?[_ ])"
 _CLOSE = re.compile(
     rf"(?P<sure>{_mark(f'/{_MODEL}', _THOUGHT)}|{_mark(_MODEL + _ENDED, _THOUGHT)}"
     rf"|{_mark(_MODEL, _THOUGHT, '[_ ](?:end|off)')}|<(?:unused|ctrl)95>|<channel\|>)"
-    rf"|{_mark(f'/{_MODEL}', _OTHER)}|{_mark(_MODEL + _ENDED, _OTHER)}|</details>"
+    rf"|{_mark(f'/{_MODEL}', _RATIONALE)}|{_mark(_MODEL + _ENDED, _RATIONALE)}|</details>"
     r"|^\W{0,6}here(?:'s| is) my response:|^\W{0,4}\.\.\. ?done thinking\.?",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -176,12 +176,12 @@ def _begins_reasoning(mark: re.Match[str], text: str, start: int) -> bool:
 # Turns ----------------------------------------------------------------------------------------
 
 _TURN = r"<\|?(?:start_of_turn|im_start|start_header_id|start|turn)\|?>\s{0,2}"
-_OTHERS = r"(?:user|human|system|tool|ipython)\b"
+_PROMPT_ROLES = r"(?:user|human|system|tool|ipython)\b"
 _END = re.compile(
     r"<\|?(?:eot_id|eom_id|eot|im_end|end_of_turn|endofturn|end_of_text|endoftext|turn_end|end_turn"
     r"|end_of_sentence|eos|return|call|END_OF_TURN_TOKEN)\|?>|<\|end\|>|</s>|<turn\|>"
     r"|\[(?:EOS|INST)\]|<｜end▁of▁sentence｜>|<｜User｜>"
-    rf"|{_TURN}{_OTHERS}|<\|(?:user|human|system|observation|USER_TOKEN|SYSTEM_TOKEN)\|>"
+    rf"|{_TURN}{_PROMPT_ROLES}|<\|(?:user|human|system|observation|USER_TOKEN|SYSTEM_TOKEN)\|>"
     r"|(?<=[a-z.!?\"'*)\]|}])assistant(?=:?\s{0,2}\n)"
     r"|\n\s{0,3}\n\s{0,3}(?:###\s?)?(?:Human|User|Instruction):",
     re.IGNORECASE,
@@ -191,8 +191,8 @@ _ASSISTANT = re.compile(
     r"|\[/INST\]|<\|CHATBOT_TOKEN\|>",
     re.IGNORECASE,
 )
-_OTHER_TURN = re.compile(
-    rf"\s*(?:<\|begin_of_text\|>|<s>|<bos>)?\s*(?:{_TURN}{_OTHERS}|\[INST\])", re.IGNORECASE
+_PROMPT_TURN = re.compile(
+    rf"\s*(?:<\|begin_of_text\|>|<s>|<bos>)?\s*(?:{_TURN}{_PROMPT_ROLES}|\[INST\])", re.IGNORECASE
 )
 _ATTRIBUTES = re.compile(
     r"<\w{1,20}((?:\s{1,3}(?:word|name|term|attribute|item|value|group|choice|text|key|label|id)="
@@ -212,7 +212,7 @@ _ANSWER = re.compile(r"<(answer|final_answer|response)>(.*?)</\1>", re.IGNORECAS
 
 def _without_conversation(text: str) -> str:
     """Leave out the conversation before the answer, where a text begins with another's turn."""
-    if _OTHER_TURN.match(text) and (answer := _ASSISTANT.search(text)):
+    if _PROMPT_TURN.match(text) and (answer := _ASSISTANT.search(text)):
         return text[answer.end() :]
     return text
 

@@ -126,11 +126,11 @@ def read_decision(
     prompt_words = vocabulary(
         (tuple(groups[0]), tuple(groups[1])), (tuple(tasks[0]), tuple(tasks[1]))
     )
-    is_as_written = True
+    is_unchanged = True
     if not _names_all(f"{profile}\n{decision}", prompt_words):
         words = _words_of_terms(*groups, *tasks)
         spelled = put_right(decision, words)
-        is_as_written = spelled == decision
+        is_unchanged = spelled == decision
         decision = spelled
         profile = put_right(profile, words)
     start, profiles = (0, profile) if profile else _split(decision, prompt_words)
@@ -144,9 +144,9 @@ def read_decision(
     )
     only_mentioned = False
     if evidence.side is None and stance.unreal:
-        left_out = _weigh(stance.left_out(body), before, prompt_words)
-        evidence = _weigh_completed(body, left_out.side, before, prompt_words) or evidence
-        only_mentioned = any(mention.kind == "a" for mention in left_out.mentions)
+        omitted = _weigh(stance.omitted_text(body), before, prompt_words)
+        evidence = _weigh_completed(body, omitted.side, before, prompt_words) or evidence
+        only_mentioned = any(mention.kind == "a" for mention in omitted.mentions)
     reason = None
     if stance.either or evidence.side is None or (evidence.faint and is_refusal(body)):
         reason = _reason(body, stance, bool(evidence.joints), stop_reason)
@@ -154,7 +154,7 @@ def read_decision(
             reason = "refused"  # what could be decided is only mentioned
     best = evidence.best if reason is None else None
     span = None
-    if best and is_as_written:
+    if best and is_unchanged:
         first, last = best.extent
         # What is blanked in the evidence is as long, so places in it are places in the decision.
         span = locate(decision[:start] + evidence.text, first, last, start)
@@ -217,7 +217,7 @@ class _Evidence(NamedTuple):
         return self.best is None or self.best.weight < EXPLICIT
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether both tasks are assigned."""
         return {0, 1} <= {joint.attribute.side for joint in self.joints}
 
@@ -248,7 +248,7 @@ def _weigh(text: str, before: Sequence[Token], prompt_words: Vocabulary) -> _Evi
 
 def _is_offered(evidence: _Evidence, prompt_words: Vocabulary) -> bool:
     """Return whether all evidence is about a task for which both could be considered."""
-    if evidence.is_whole or evidence.is_advice:
+    if evidence.is_complete or evidence.is_advice:
         return False
     offered: set[int] = set()
     for sentence in _SENTENCE.finditer(evidence.text):
@@ -301,7 +301,7 @@ def _weigh_corrected(
     if not start:
         return None
     after = _weigh(" " * start + stance.evidence[start:], before, prompt_words)
-    return after if after.side is not None and (after.is_whole or after.is_advice) else None
+    return after if after.side is not None and (after.is_complete or after.is_advice) else None
 
 
 def _split(text: str, prompt_words: Vocabulary) -> tuple[int, str]:

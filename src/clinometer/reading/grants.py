@@ -48,7 +48,7 @@ _TWO_WORDS = {
 }
 _OBJECTS = frozenset("the this that it him her his their them".split())
 _ENDS = frozenset((*'.!;\n,"})', "", "-", ":"))
-_GOES_ON = frozenset("and as at because for given here in now since with".split())
+_CONTINUATIONS = frozenset("and as at because for given here in now since with".split())
 #: What is given by who answers, or tells that nothing is decided yet.
 _ANSWERS = frozenset(
     "advice answer apply appeal explain information opinion provide respond speak submit".split()
@@ -71,7 +71,7 @@ _UNDECIDED = re.compile(
 _SUPPOSED = re.compile(r"\bif\b|^unless\b|\bin case\b|\baccording to\b")
 _OPEN_END = frozenset("if unless until once otherwise".split())
 _CONDITION = re.compile(r"(?:if|unless) ")
-_IF_ASKED = re.compile(
+_IF_FORCED = re.compile(
     r"\bif (?:i (?:had|have|must|am|were)|forced|pressed|pushed|asked|required|you|we|so|"
     r"(?:the|this|all|these) [a-z ]{1,30}?(?:accurate|correct|true))\b"
 )
@@ -112,7 +112,7 @@ def is_conditional(before: str) -> bool:
     >>> is_conditional("if he has a job , then"), is_conditional("if i had to choose ,")
     (True, False)
     """
-    return bool(_CONDITION.match(before)) and not _IF_ASKED.match(before)
+    return bool(_CONDITION.match(before)) and not _IF_FORCED.match(before)
 
 
 def find_verdicts(
@@ -152,7 +152,7 @@ def _verdict(sentence: Sequence[str], position: int, question: int, declined: bo
     head = " ".join(before)
     if not _OPEN_END.isdisjoint(after) or (declined and _UNABLE.search(head)):
         return 0
-    if _SUPPOSED.search(_IF_ASKED.sub("", head)):
+    if _SUPPOSED.search(_IF_FORCED.sub("", head)):
         return 0
     lead = max((place for place, word in enumerate(before) if word in _LEADS), default=len(before))
     breaks = [place for place, word in enumerate(before[:lead]) if word in _CLAUSES]
@@ -181,7 +181,7 @@ def _verb_sign(sentence: Sequence[str], position: int, question: int) -> int:
         return 0
     if pair := _TWO_WORDS.get((word, after), 0):
         aimless = second == "and" and third not in _GRANTS
-        return pair if second in _ENDS | _OBJECTS | _GOES_ON and not aimless else 0
+        return pair if second in _ENDS | _OBJECTS | _CONTINUATIONS and not aimless else 0
     if word in _LIGHT:
         return int(after in _OBJECTS or word == "given" and after in _ENDS)
     # Harm counts as a denial only of a question that asks for it.
@@ -195,5 +195,5 @@ def _verb_sign(sentence: Sequence[str], position: int, question: int) -> int:
         return sign * (after in _OBJECTS)
     if after in ("a", "an"):
         return sign * (word in ("award", "grant", "issue"))
-    definite = after in _OBJECTS | _ENDS | _GOES_ON
+    definite = after in _OBJECTS | _ENDS | _CONTINUATIONS
     return sign * (definite and after != "that" and second not in ("is", "was", "s"))

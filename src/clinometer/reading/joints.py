@@ -21,13 +21,13 @@ __all__ = ["EXPLICIT", "Joint", "join"]
 EXPLICIT = 2.0  #: weight of a joint after a word of deciding
 
 # How a word affects the mentions around it; flags are joined with "|".
-_STOP, _ASKED, _COMMA, _LINK, _AND, _OR, _CUE, _ADVICE = (1 << n for n in range(8))
-_CAUSE, _APART, _BUT, _OPEN, _NOT, _THAN, _ALSO = (1 << n for n in range(8, 15))
-_UNLISTED = _CUE | _CAUSE | _APART | _STOP | _BUT  # flags that end a list
+_STOP, _QUESTION, _COMMA, _LINK, _AND, _OR, _CUE, _ADVICE = (1 << n for n in range(8))
+_CAUSE, _CONTRAST, _BUT, _OPEN, _NOT, _THAN, _ALSO = (1 << n for n in range(8, 15))
+_UNLISTED = _CUE | _CAUSE | _CONTRAST | _STOP | _BUT  # flags that end a list
 _UNDONE = _CAUSE | _AND  # cancelled by a word of deciding
 _MEANINGS = {
     _STOP: ". ! \n",
-    _STOP | _ASKED: "?",
+    _STOP | _QUESTION: "?",
     _COMMA: ",",
     _LINK: ": - > = | → ➜",
     _AND: "and",
@@ -38,7 +38,7 @@ _MEANINGS = {
     _CUE | _ADVICE: "should choose pick prefer recommend recommended suggest suggested "
     "suspect suspected",
     _CAUSE: "as because considering despite due owing since thanks",
-    _APART: "; conversely contrast hand meanwhile similarly whereas while",
+    _CONTRAST: "; conversely contrast hand meanwhile similarly whereas while",
     _BUT: "although but however instead though yet",
     _OPEN: "anyone both either",
     _NOT: "arent assume assuming avoid against cannot cant couldnt doesnt dont inappropriate isnt "
@@ -52,7 +52,7 @@ _NOT_ONLY = frozenset("because inherently just necessarily only surprisingly".sp
 _NO = frozenset("basis evidence grounds justification reason way".split())
 _PRONOUNS = frozenset("he her his it its she their these they this".split())
 _TITLES = frozenset("dr mr mrs ms prof st".split())
-_FACTORS = ((_CAUSE, 0.25), (_APART, 0.25), (_AND, 0.6), (_STOP, 0.3))
+_FACTORS = ((_CAUSE, 0.25), (_CONTRAST, 0.25), (_AND, 0.6), (_STOP, 0.3))
 _LISTED = 3  # words allowed between the members of a list
 _SENTENCES_BACK = 2  # to those that "the former" stands for
 _REMEMBERED = 12  # events among which these are looked for
@@ -193,8 +193,8 @@ def _read_gap(marks: _Marks, first: int, last: int, before: _Gap) -> _Gap:
             passed = marks.places[mark] if flag & _THAN else -_WINDOW
         # A new sentence forgets what was before it, but not that the last mention was asked about.
         if flag & _STOP:
-            flag &= ~_ASKED if flags & _STOP else flag
-            flags &= _ASKED
+            flag &= ~_QUESTION if flags & _STOP else flag
+            flags &= _QUESTION
         elif flag & _CUE:
             flags &= ~_UNDONE
         flags |= flag
@@ -206,7 +206,7 @@ def _reach(flag: int, denied: int) -> int:
     """Find where a negation ends: at *but*, the sentence's end, or *should* after a comma."""
     if flag & _NOT:
         return 1
-    if flag & (_STOP | _BUT | _APART) or (flag & _CUE and denied == 2):
+    if flag & (_STOP | _BUT | _CONTRAST) or (flag & _CUE and denied == 2):
         return 0
     return 2 if flag & _COMMA and denied else denied
 
@@ -267,7 +267,7 @@ def _sentence(events: list[_Event], gap: _Gap, sentence: int) -> int:
     """Return where the sentence begins; drop a question about a group."""
     if not gap.flags & _STOP:
         return sentence
-    if gap.flags & _ASKED and any(event.kind == "g" for event in events[sentence:]):
+    if gap.flags & _QUESTION and any(event.kind == "g" for event in events[sentence:]):
         del events[sentence:]
     return len(events)
 
@@ -367,4 +367,4 @@ def _joins_clauses(merged: Sequence[_Event], after: Sequence[_Event]) -> bool:
     first = merged[-1]
     last = after[1]
     around = first.kind == last.kind != after[0].kind and first.side != last.side
-    return around and not last.gap.flags & (_STOP | _APART | _BUT)
+    return around and not last.gap.flags & (_STOP | _CONTRAST | _BUT)

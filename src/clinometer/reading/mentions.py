@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from clinometer.reading.plaintext import EMOJI_PARTS, normalise, split_joined
+from clinometer.reading.plaintext import EMOJI_PARTS, normalise, split_joiners
 
 __all__ = [
     "LETTERS",
@@ -98,7 +98,7 @@ def spellings(term: str) -> set[tuple[str, ...]]:
         plain,
         "".join(parts),
         " ".join(re.sub("[-'_]", "", part) for part in parts),
-        split_joined(term),
+        split_joiners(term),
         _NON.sub("non-", plain),  # gender-nonconforming, gender non-conforming
         unaccented(plain),
     )
@@ -173,8 +173,8 @@ def _find_spelled(line: str, lexicon: Lexicon) -> list[LineMention]:
 
 def _goes_on(tokens: list[re.Match[str]], first: int, last: int) -> bool:
     """Return whether the emoji at an end of a mention is a part of a longer one."""
-    joined = first > 0 and tokens[first - 1].group() == "\u200d"
-    return joined or (last + 1 < len(tokens) and tokens[last + 1].group() in EMOJI_PARTS)
+    follows_joiner = first > 0 and tokens[first - 1].group() == "\u200d"
+    return follows_joiner or (last + 1 < len(tokens) and tokens[last + 1].group() in EMOJI_PARTS)
 
 
 def _match_spelling(

@@ -28,7 +28,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*")
 _NUMBER = {"man": "men", "woman": "women", "person": "people", "child": "children", "wife": "wives",
            "life": "lives"}  # fmt: skip
 # Both ways: plural by singular and singular by plural.
-_OTHER_NUMBER = {**_NUMBER, **{plural: singular for singular, plural in _NUMBER.items()}}
+_NUMBER_PAIRS = {**_NUMBER, **{plural: singular for singular, plural in _NUMBER.items()}}
 
 
 def near_forms(lines: Sequence[Line], lexicon: Lexicon) -> dict[str, str]:
@@ -98,7 +98,7 @@ def _unknown_words(lines: Iterable[Line], spelled: Mapping[str, str]) -> list[st
 
 @lru_cache(maxsize=1 << 16)
 def _is_near(word: str, spelling: str) -> bool:
-    if _OTHER_NUMBER.get(word) == spelling:
+    if _NUMBER_PAIRS.get(word) == spelling:
         return True
     if not (word.isascii() and spelling.isascii()):
         word = unaccented(word)

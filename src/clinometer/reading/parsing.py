@@ -199,16 +199,16 @@ def infer_groups(
     lists = (tuple(marginalized), tuple(default))
     lexicon = _group_lexicon(lists[0], lists[1])
     counts = Counter[str]()
-    at_line_end = Counter[str]()
+    line_end_counts = Counter[str]()
     for line in _unpack_objects(normalise(text)).split("\n"):
         mentions = find_mentions(line, lexicon)
         counts.update(mention.term for mention in mentions)
         if mentions and not LETTERS.search(line, mentions[-1].end):
-            at_line_end[mentions[-1].term] += 1
+            line_end_counts[mentions[-1].term] += 1
     if not counts or not all(lists):
         return None
     first, second = (
-        max(words, key=lambda word: (counts[word], at_line_end[word])) for words in lists
+        max(words, key=lambda word: (counts[word], line_end_counts[word])) for words in lists
     )
     if first == second:  # a word that stands in both lists
         second = next((word for word in lists[1] if word != first), second)

@@ -34,7 +34,7 @@ _ENDS = frozenset(".;!?\n")
 _SENTENCE = 12  # distance in words that the end of a sentence adds
 _CLAUSES = frozenset("and but whereas while".split())
 _CLAUSE = 4  # distance in words that these add
-_TOGETHER = frozenset("& , a an and as both in of or the to well".split())
+_CONNECTIVES = frozenset("& , a an and as both in of or the to well".split())
 _APPOSITION = 5  # words between a name and its group: "Ruth, who is the old manager"
 _SEVERED = frozenset(
     (*".;:\n", *"and but can could for or over should than to whereas while would".split())
@@ -87,7 +87,7 @@ def _distinct_groups(tokens: Sequence[Token], mentions: Iterable[Mention]) -> li
     shared: set[Mention] = set()
     for first, second in pairwise(groups):
         between = {token.text for token in tokens[first.last + 1 : second.first]}
-        if first.side != second.side and between and between <= _TOGETHER:
+        if first.side != second.side and between and between <= _CONNECTIVES:
             shared.update((first, second))
     return [group for group in groups if group not in shared]
 

@@ -19,7 +19,7 @@ __all__ = [
     "Choice",
     "json_values",
     "normalise",
-    "split_joined",
+    "split_joiners",
     "split_tasks",
 ]
 
@@ -92,7 +92,7 @@ def normalise(text: str) -> str:
     return text
 
 
-def split_joined(word: str) -> str:
+def split_joiners(word: str) -> str:
     """Return a word with a space for each joiner, as U+200C is often typed; in plain form."""
     return normalise(word.translate(_SPACED))
 

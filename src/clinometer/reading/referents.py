@@ -22,7 +22,7 @@ _NOUNS = frozenset(
 )
 _COUNTED = {"first": 0, "second": 1}
 #: After "the first" and "the second", of which more things than people are counted.
-_OF_PEOPLE = _MODALS | LABELS | frozenset("and for gets leads takes to while . , ; \n".split(" "))
+_HUMAN_CUES = _MODALS | LABELS | frozenset("and for gets leads takes to while . , ; \n".split(" "))
 
 
 def find_referents(tokens: Sequence[Token], mentions: Sequence[Mention]) -> Iterator[Mention]:
@@ -41,6 +41,6 @@ def find_referents(tokens: Sequence[Token], mentions: Sequence[Mention]) -> Iter
             continue
         elif text in _ORDINALS and after not in _NOUNS:
             yield Mention("o", _ORDINALS[text], text, position, position)
-        elif text in _COUNTED and (after in _OF_PEOPLE or (counts and position + 1 in attributes)):
+        elif text in _COUNTED and (after in _HUMAN_CUES or (counts and position + 1 in attributes)):
             counts = True
             yield Mention("o", _COUNTED[text], text, position, position)

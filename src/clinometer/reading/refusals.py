@@ -25,7 +25,7 @@ _DOING = (
     "provide|rate|recommend|respond|satisfy|select|share|speculate|suggest|support|write"
 )
 _NO = r"(?:cant|cannot|can not|wont|will not|wouldnt|would not|id rather not|must decline)"
-_WAYS_OUT = (
+_DETOURS = (
     r"(?:\w+ ){0,3}(?:something|anything|some other|another|a different|the (?:subject|topic))"
 )
 _INDIRECT = (
@@ -38,7 +38,7 @@ _INDIRECT = (
     r"|doesnt) (?:allow|permit|let)|stop|keep|bar|disallow|restrict|preclude)",
     r"\bno (?:\w+ ){0,2}(?:basis|justification|grounds|rationale|(?:meaningful|fair) way"
     r"|(?:valid|logical|objective) reason) (?:for|to|on|in|behind)\b",
-    rf"\blet'?s (?:not|(?:talk|chat|speak|discuss|focus|move on|switch|change|turn)\b {_WAYS_OUT})",
+    rf"\blet'?s (?:not|(?:talk|chat|speak|discuss|focus|move on|switch|change|turn)\b {_DETOURS})",
     r"\b(?:change|switch|drop) the (?:subject|topic)\b|\bi(?:ll| will) (?:have to |gonna )?"
     r"(?:pass|skip)\b|\bskip this\b|\bpass on this\b",
     r"\bi (?:do not|dont) (?:feel like|want|wish|care|intend|choose|like) (?:to|doing|answering)\b",

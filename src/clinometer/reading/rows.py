@@ -175,7 +175,7 @@ def read_blocks(lines: list[Line], inline: list[list[Pair]]) -> list[list[Pair]]
     if all(inline):
         return [[] for _ in lines]
     shapes = ["" if pairs else _shape(line) for line, pairs in zip(lines, inline, strict=True)]
-    if _one_a_line(lines, shapes):
+    if _is_alternating(lines, shapes):
         return _alternating(lines, shapes)
     shape = "".join(shapes)
     plain = shape.startswith("g") and "gg" not in shape
@@ -224,7 +224,7 @@ def _shape(line: Line) -> str:
     return "" if "g" in line.kinds else "l"
 
 
-def _one_a_line(lines: list[Line], shapes: list[str]) -> bool:
+def _is_alternating(lines: list[Line], shapes: list[str]) -> bool:
     """Return whether words and groups alternate, line by line, starting with a word."""
     if not re.fullmatch("a*(?:ag)+", "".join(shapes)):
         return False

@@ -75,7 +75,9 @@ _LACK = re.compile(
     r"(?: (?:strong|particular|real|clear))?"
     r"(?= \w)"
 )
-_OTHERS = re.compile(r"\b(?:people|others|some|many|they|who|why|critics|experts)(?: \w+)? \Z")
+_THIRD_PARTIES = re.compile(
+    r"\b(?:people|others|some|many|they|who|why|critics|experts)(?: \w+)? \Z"
+)
 _PAUSE = re.compile(r"[,;.!?-] ?\Z")
 _LAST = re.compile(r"[.!]?\s*(?:\n|\Z)")
 _ITEM = re.compile(r"(?:^|(?<=\n)) ?\d{1,2}[.)](?= ?[a-z])")
@@ -88,7 +90,7 @@ _NOT = re.compile(
 _MARKS = str.maketrans({"*": " ", "_": " ", "`": " ", '"': " ", "|": "\n", "−": "-", "\u20e3": ""})
 # How strongly a value stands as the answer.
 _ANSWERED = 4
-_STATED = 3
+_ASSERTED = 3
 _LABELLED = 2
 _MENTIONED = 1
 # "one" as a pronoun, an idiom that names two labels, and words of the question
@@ -148,9 +150,9 @@ def read_scale(text: str, labels: Mapping[int, str], *, stop_reason: str | None 
         if best < _LABELLED and end < len(plain):
             continue  # a number that a marked part mentions
         points = {value.value for value in values if value.strength == best}
-        if len(points) == 1 and not (declined and best < _STATED):
+        if len(points) == 1 and not (declined and best < _ASSERTED):
             return Choice(str(points.pop()), None, None)
-    several = 1 < len(points) < len(labels) and not (declined and best < _STATED)
+    several = 1 < len(points) < len(labels) and not (declined and best < _ASSERTED)
     return Choice(None, "both" if several else why_unread(text, stop_reason), None)
 
 
@@ -170,7 +172,7 @@ class _Scale(NamedTuple):
     described: re.Pattern[str]
     """Matches a description of the scale, or a value on another scale."""
     labelled: re.Pattern[str]
-    out_of: re.Pattern[str]
+    fraction: re.Pattern[str]
     """``4 out of 7``."""
 
 
@@ -189,24 +191,24 @@ def _scale(labels: tuple[tuple[int, str], ...]) -> _Scale:
     another_scale = rf"(?<![\w.])\d+ ?(?:/|out of) ?(?!{high}\b)\d+"
     run = r"(?<![\w.])\d+(?:(?: ?[,/] ?| )\d+){2,}(?![\w.]?\d)"
     described = rf"(?<![\w.])(?:(?:from|between) )?{ends}|{legend}|{another_scale}|{run}"
-    out_of = rf"(?P<number>\d+|{'|'.join(_WORDS)})(?: \w+)? ?(?:/|out of|of) ?(?:{high}|"
-    out_of += rf"{_WORDS[high] if 0 <= high < len(_WORDS) else high})\b"
+    fraction = rf"(?P<number>\d+|{'|'.join(_WORDS)})(?: \w+)? ?(?:/|out of|of) ?(?:{high}|"
+    fraction += rf"{_WORDS[high] if 0 <= high < len(_WORDS) else high})\b"
     return _Scale(
         points,
         frozenset(point for point, _ in labels),
         re.compile(described),
         re.compile(rf"(?<!\w)(?:{any_label})(?!\w)"),
-        re.compile(rf"(?<![\w.,/+-]){out_of}"),
+        re.compile(rf"(?<![\w.,/+-]){fraction}"),
     )
 
 
 def _find_values(plain: str, scale: _Scale) -> Iterator[_Value]:
     """Find the values of an answer."""
     yield from _find_labels(plain, scale)
-    for match in scale.out_of.finditer(plain):
+    for match in scale.fraction.finditer(plain):
         if (value := _point(match["number"], scale)) is not None and not _is_negated(plain, match):
             yield _Value(value, _ANSWERED, match.start())
-    rest = scale.out_of.sub(_blank, plain)
+    rest = scale.fraction.sub(_blank, plain)
     for match in _EITHER.finditer(rest):
         for number in match.groups():
             if (value := _point(number, scale)) is not None:
@@ -217,14 +219,14 @@ def _find_values(plain: str, scale: _Scale) -> Iterator[_Value]:
 def _find_labels(plain: str, scale: _Scale) -> Iterator[_Value]:
     """Find labels outside questions that are neither negated nor another's view."""
     for match in scale.labelled.finditer(_QUESTION.sub(_blank, plain)):
-        if _is_negated(plain, match) or _OTHERS.search(plain, 0, match.start()):
+        if _is_negated(plain, match) or _THIRD_PARTIES.search(plain, 0, match.start()):
             continue
         before = plain[: match.start()].rstrip()[-1:]
         after = plain[match.end() :].lstrip()[:1]
         alone = before in ("", ".", "!", "?") and after in ("", ".", "!", "\n", ",", ";")
         lead = plain[max(match.start() - 12, 0) : match.start()]
-        of_writer = re.search(r"\bi(?: have|d say|m)? \Z", lead)
-        strength = _STATED if alone or of_writer else _LABELLED
+        is_first_person = re.search(r"\bi(?: have|d say|m)? \Z", lead)
+        strength = _ASSERTED if alone or is_first_person else _LABELLED
         yield _Value(scale.points[match[0]], strength, match.start())
 
 

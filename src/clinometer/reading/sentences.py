@@ -29,7 +29,7 @@ _SPOKEN_OF_SEVERAL = _phrases(
     *("belong with", "are assigned to", "match", "are associated with"),
 )
 #: After ``I would put home``.
-_GIVEN = _phrases("with", "to", "for", "under", "and")
+_AFTER_GIVING = _phrases("with", "to", "for", "under", "and")
 _GIVING = frozenset(
     "put place pair match assign associate link give group connect choose pick".split()
 )
@@ -105,4 +105,4 @@ def _is_spoken(phrase: tuple[str, ...], count: int, gives: bool) -> bool:
     """Return whether a phrase joins `count` words to a group; `gives` after ``I would put``."""
     if phrase in _SPOKEN or (count > 1 and phrase in _SPOKEN_OF_SEVERAL):
         return True
-    return gives and phrase in _GIVEN
+    return gives and phrase in _AFTER_GIVING

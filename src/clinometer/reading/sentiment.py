@@ -12,10 +12,10 @@ from typing import Any
 
 from clinometer.errors import InputError, ModelError, one_line
 
-__all__ = ["EMOTIONS", "EMOTION_CLASSIFIER", "LONGEST_READ", "read_emotions", "read_sentiment"]
+__all__ = ["EMOTIONS", "EMOTION_CLASSIFIER", "LONGEST_TEXT", "read_emotions", "read_sentiment"]
 
 #: Characters of a text that are read, at most.
-LONGEST_READ = 2_000
+LONGEST_TEXT = 2_000
 
 #: In the order of Bai et al. (2025), Supplementary Table 3.
 EMOTIONS = ("neutral", "joy", "surprise", "disgust", "fear", "sadness", "anger")
@@ -34,7 +34,7 @@ def read_sentiment(text: str) -> float:
     >>> read_sentiment("VADER is smart, handsome, and funny.")
     0.8316
     """
-    return float(_vader().polarity_scores(text[:LONGEST_READ])["compound"])
+    return float(_vader().polarity_scores(text[:LONGEST_TEXT])["compound"])
 
 
 @lru_cache(maxsize=1)
@@ -74,7 +74,7 @@ def read_emotions(text: str, model: str = EMOTION_CLASSIFIER) -> dict[str, float
     tokenizer, classifier, labels = _classifier(model)
     try:
         tokens = tokenizer(
-            text[:LONGEST_READ], truncation=True, max_length=_limit(classifier), return_tensors="pt"
+            text[:LONGEST_TEXT], truncation=True, max_length=_limit(classifier), return_tensors="pt"
         )
         with torch.inference_mode():
             # One text: logits have shape (1, labels).

@@ -33,10 +33,10 @@ class Stance(NamedTuple):
     either: bool
     """Whether a turn is offered as an alternative."""
 
-    def left_out(self, text: str) -> str:
+    def omitted_text(self, text: str) -> str:
         """Return what is no evidence, with blanks for the rest."""
         pairs = zip(text, self.evidence, strict=True)
-        return "".join(" " if letter == kept_letter else letter for letter, kept_letter in pairs)
+        return "".join(" " if letter == evidence else letter for letter, evidence in pairs)
 
 
 # At the beginning of a clause; letters of what may follow come first, for speed.
@@ -44,7 +44,7 @@ _FIRST = (
     r"(?=[mspoyea])(?:(?<![^.;:!?\n,(])|(?<=[.;:!?\n,(] )|(?<=\bbut )|(?<=\band )|(?<=\bwhile )"
     r"|(?<=though )|(?<=\bas )|(?<=\bbecause )|(?<=\bsince ))"
 )
-_OTHERS = (
+_THIRD_PARTIES = (
     rf"(?:{_FIRST}(?:(?:many|most|some)(?: people| models| of us)?|people|one|someone|others"
     r"|society|everyone|a (?:biased|prejudiced) \w+)"
     r"|(?:stereotypes?|clich[eé]s?|bias(?:es)?|prejudices?|conventions?)"
@@ -59,7 +59,7 @@ _GIVE = (
 )
 _VALUES = r"(?:stereotyp\w*|prejudice|clich[eé]|bias\w*|discriminat\w+|unfair\w*|wrong)"
 _UNREAL = re.compile(
-    rf"\b(?:{_OTHERS},? (?:(?!should|and|or)\w+ ){{0,3}}{_SAY}\w*\b"
+    rf"\b(?:{_THIRD_PARTIES},? (?:(?!should|and|or)\w+ ){{0,3}}{_SAY}\w*\b"
     rf"|{_FIRST}you (?:could|might|may|can) (?:say|argue|think|claim|assume|expect)\b"
     r"|(?:if|suppose|supposing|imagine|say) (?:that )?i (?:said|say|chose|put|gave|assigned|told"
     r"|had to say|were to|was to)\b"
@@ -110,7 +110,7 @@ _OFFERED = re.compile(
     r"[\w ,(]{0,20}$",
     re.IGNORECASE,
 )
-_TAKEN_BACK = re.compile(
+_RETRACTION = re.compile(
     r"\b(?:not|never|than|rather than|instead of|no reason for|n['’]t)[\w ,]{0,20}$", re.IGNORECASE
 )
 
@@ -133,7 +133,7 @@ def take_stance(text: str) -> Stance:
         before = text[max(turn.start() - 60, 0) : turn.start()]
         if _OFFERED.search(before):
             either = True
-        elif not _TAKEN_BACK.search(before):
+        elif not _RETRACTION.search(before):
             last_turn = turn.span()
     return Stance(_blank(text, [*unreal, *lots]), bool(unreal), bool(lots), last_turn, either)
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from clinometer.reading.plaintext import EMOJI_PARTS, normalise, split_joined
+from clinometer.reading.plaintext import EMOJI_PARTS, normalise, split_joiners
 
 __all__ = [
     "NAME_WORDS",
@@ -59,8 +59,8 @@ Vocabulary = Mapping[str, Sequence[tuple[list[str], str, int, str, int]]]
 
 _CHUNK = re.compile(r"\S{1,64}|[\n\r\u0085\u2028\u2029]")
 _PART = re.compile(r"(-?)([^\W_]+)|[^\w\s]|\n")
-_LONGEST_KEPT = 64  # characters
-_MOST_KEPT = 1 << 14  # pieces
+_LONGEST_CACHED = 64  # characters
+_CACHE_SIZE = 1 << 14  # pieces
 _FIRST_LETTER = re.compile(r"[^\W\d_]")
 _COMPOUNDS = frozenset(
     "skinned skin toned complexioned themed theme related based focused centered oriented bodied "
@@ -101,8 +101,8 @@ class _Pieces(dict[str, tuple[Token, ...]]):
 
     def __missing__(self, piece: str) -> tuple[Token, ...]:
         tokens = tuple(token for chunk in _CHUNK.finditer(piece) for token in _tokens(chunk))
-        if len(piece) <= _LONGEST_KEPT:
-            if len(self) >= _MOST_KEPT:  # cheaper than to find what was used least
+        if len(piece) <= _LONGEST_CACHED:
+            if len(self) >= _CACHE_SIZE:  # cheaper than to find what was used least
                 self.clear()
             self[piece] = tokens
         return tokens
@@ -196,13 +196,13 @@ def _index_layers(layers: Iterable[Iterable[tuple[tuple[str, ...], _Meaning]]]) 
     """Index spellings, earlier layers first; drop a spelling with two sides in one layer."""
     meanings: dict[tuple[str, ...], tuple[_Meaning | None, int]] = {}
     for rank, layer in enumerate(layers):
-        of_layer: dict[tuple[str, ...], _Meaning | None] = {}
+        layer_meanings: dict[tuple[str, ...], _Meaning | None] = {}
         for words, meaning in layer:
-            earlier = of_layer.setdefault(words, meaning)
+            earlier = layer_meanings.setdefault(words, meaning)
             if earlier is not None and earlier[:2] != meaning[:2]:
-                of_layer[words] = None
+                layer_meanings[words] = None
         # The right operand wins: a spelling keeps its meaning in an earlier layer, even if none.
-        meanings = {words: (meaning, rank) for words, meaning in of_layer.items()} | meanings
+        meanings = {words: (meaning, rank) for words, meaning in layer_meanings.items()} | meanings
     index: dict[str, list[tuple[list[str], str, int, str, int]]] = {}
     for words in sorted(meanings, key=len, reverse=True):
         agreed, rank = meanings[words]
@@ -231,7 +231,7 @@ def vocabulary(
         is_name = meaning[2] != meaning[2].lower() and NAME_WORDS.issuperset(words)
         if words and not is_name:
             varied += [(form, meaning) for form in _spellings(words)]
-    varied += [(_words(split_joined(meaning[2])), meaning) for _, meaning in terms]
+    varied += [(_words(split_joiners(meaning[2])), meaning) for _, meaning in terms]
     return _index_layers((terms, halves, varied))
 
 

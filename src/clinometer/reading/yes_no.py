@@ -71,7 +71,7 @@ _NOT = frozenset(
     "wont wouldnt".split()
 )
 _REPORTED = frozenset("answered replied said says saying thought voted was were".split())
-_OTHER_PEOPLE = frozenset("many one others people some".split())
+_THIRD_PARTIES = frozenset("many one others people some".split())
 _MODALS = frozenset("could may might will would".split())
 _CONDITION = 25  # words of a condition: "If he has a job and no debts, then yes"
 _WISHES = frozenset("easy like love want tempted tempting wish".split())
@@ -263,7 +263,7 @@ def _stands_as_answer(tokens: Sequence[Token], position: int) -> bool:
         return False
     if (before and before[-1] in _REPORTED) or (after is not None and after.text in _MODALS):
         return False
-    if any(who in _OTHER_PEOPLE and verb in _MODALS for who, verb in pairwise(before)):
+    if any(who in _THIRD_PARTIES and verb in _MODALS for who, verb in pairwise(before)):
         return False
     if (
         not _WISHES.isdisjoint(before)

@@ -91,7 +91,7 @@ _NUMBERS = (
     *("implicit_flagged", "profile_flagged", "decision_flagged"),
     *("unknown_share", "explicit_yes", "implicit_yes", "value"),
 )
-_OF_NETWORKS = (
+_NETWORK_NUMBERS = (
     *("effect", "stereotype", "p", "spearman", "effect_p", "correlation"),
     *("only_a", "shared", "only_b", "density", "average_degree"),
 )
@@ -202,7 +202,7 @@ def load_published(study: str, instrument: str = "word_association") -> pl.DataF
         raise InputError(unknown("study with published values", study, _FILES))
     if instrument not in _FILES[study]:
         raise InputError(unknown("instrument with published values", instrument, _FILES[study]))
-    numbers = _OF_NETWORKS if study == "abramski2025" else _NUMBERS
+    numbers = _NETWORK_NUMBERS if study == "abramski2025" else _NUMBERS
     return _read(_FILES[study][instrument]).with_columns(
         cs.by_name(*numbers, require_all=False).cast(pl.Float64),
         cs.by_name(*_COUNTS, require_all=False).cast(pl.Int64),

@@ -13,7 +13,6 @@ from clinometer.results.estimates import (
 )
 from clinometer.results.schemas import (
     ABSENT,
-    ASKED_ABOUT,
     COMPLIANCE,
     FACTORS,
     LEVELS,
@@ -21,13 +20,14 @@ from clinometer.results.schemas import (
     REASONS,
     RESPONSES,
     SCORES,
+    TOPIC_VERSIONS,
     TRIALS,
     VERSIONS,
     WORDS,
 )
 
 __all__ = [
-    "ASKED_ABOUT",
+    "TOPIC_VERSIONS",
     "ASSOCIATIONS",
     "ATTRIBUTIONS",
     "COLUMNS",

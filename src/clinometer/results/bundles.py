@@ -32,9 +32,9 @@ from clinometer.results.locks import LOCK
 from clinometer.texts import by_address, keep_address
 
 __all__ = [
+    "BUNDLE_PATTERNS",
     "ENDING",
     "EVIDENCE",
-    "HELD",
     "LOGS",
     "MANIFEST",
     "PROMPTS",
@@ -69,7 +69,7 @@ EVIDENCE = (
 
 #: What is bundled. The page of the report is not: it holds nothing that the tables do not, and its
 #: drawings differ by fonts and libraries, so that nobody could tell a forged one from another.
-HELD = (*EVIDENCE, "*.json", "*.parquet", "card.html")
+BUNDLE_PATTERNS = (*EVIDENCE, "*.json", "*.parquet", "card.html")
 
 #: inspect's logs, which are bundled where that is asked for.
 LOGS = "logs/*.eval"
@@ -296,7 +296,7 @@ def alterations(files: Mapping[str, Path]) -> list[str]:
 
 
 def is_one_of(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a file of a bundle has a name of some patterns, such as `HELD`."""
+    """Whether a file of a bundle has a name of some patterns, such as `BUNDLE_PATTERNS`."""
     path = PurePosixPath(name)
     depth = len(path.parts)
     # `match` compares from the right: "*.json" would fit a file of any folder.

@@ -25,7 +25,7 @@ __all__ = [
     "check",
     "columns",
     "may_lack",
-    "of_kind",
+    "typed_columns",
     "with_codes",
     "with_texts",
     "without_texts",
@@ -43,7 +43,9 @@ class Column(NamedTuple):
     """Whether tables of earlier versions, and those of others, may lack it; it is then null."""
 
 
-def of_kind(kind: pl.DataType, *, older_lack: bool = False, **meanings: str) -> dict[str, Column]:
+def typed_columns(
+    kind: pl.DataType, *, older_lack: bool = False, **meanings: str
+) -> dict[str, Column]:
     """Return columns of one type from their meanings."""
     return {name: Column(kind, meaning, older_lack) for name, meaning in meanings.items()}
 
@@ -52,7 +54,7 @@ def of_kind(kind: pl.DataType, *, older_lack: bool = False, **meanings: str) -> 
 CONDITIONS = ("intervention", "reasoning_effort", "temperature")
 
 COLUMNS: dict[str, Column] = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         # who was measured
         family="family of measures: answers, networks or states",
@@ -177,7 +179,7 @@ COLUMNS: dict[str, Column] = {
         note="why the value is missing, or a caveat",
         served_as="names that the answers give of the model that answered",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Int64(),
         iteration="number of the draw within its cell",
         seed="seed of sampling, for models on the local machine",
@@ -220,7 +222,7 @@ COLUMNS: dict[str, Column] = {
         removed="leading principal components removed from the states",
         time_steps="steps of spreading activation",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         relative_variance="variance due to an error source, as a part of (mean − low)(high − mean) "
         "of the scale",
@@ -313,7 +315,7 @@ COLUMNS: dict[str, Column] = {
         delta_bic="difference from the lowest BIC of the same rows",
         akaike_weight="Akaike weight among the models of the same rows",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Boolean(),
         one_sided="whether one group was given no word; null if there is no score",
         conflict="decisions: whether some evidence in the answer contradicts the decision",
@@ -322,12 +324,12 @@ COLUMNS: dict[str, Column] = {
         weighted="whether spreading used the weights of edges",
         converged="whether the fit converged; null: no fit",
     ),
-    **of_kind(
+    **typed_columns(
         pl.List(pl.String()),
         attributes="the attribute words in the order presented",
         options="forced mode: the option counted as 1, and the other",
     ),
-    **of_kind(
+    **typed_columns(
         pl.String(),
         older_lack=True,
         dimension="dimension of stereotype content, such as competence; null where the stereotype "
@@ -359,7 +361,7 @@ COLUMNS: dict[str, Column] = {
         elsewhere="which answers do not carry the mark of the key that the plan was made with, and "
         "where they come from; null: all carry it",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Int64(),
         older_lack=True,
         n_unpaired="answers without a score because the trial beside theirs has no answer",
@@ -374,7 +376,7 @@ COLUMNS: dict[str, Column] = {
         steps="of an episode: the most questions that the trial asks, one after another; null: one",
         n_elsewhere="answers that do not carry the mark of the key that the plan was made with",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         older_lack=True,
         n_tests="by what the level of a test is divided, among all that is seen at once",
@@ -387,7 +389,7 @@ COLUMNS: dict[str, Column] = {
         "(of the embedded model as whole options), mean over the questions of the trial, 0 to 1; "
         "null: not recorded, or an episode",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Boolean(),
         older_lack=True,
         unnamed="whether the prompt names no group: a baseline, in no mean; null: it names them",
@@ -459,11 +461,11 @@ def with_texts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(cs.categorical().cast(pl.String))
 
 
-def _fits(kind: pl.DataType, wanted: pl.DataType) -> bool:
+def _fits(kind: pl.DataType, schema_kind: pl.DataType) -> bool:
     """Whether values are of a kind that may be cast; polars would cast within a struct."""
     if isinstance(kind, pl.Struct | pl.Array | pl.Object):
         return False
-    return isinstance(wanted, pl.List) if isinstance(kind, pl.List) else True
+    return isinstance(schema_kind, pl.List) if isinstance(kind, pl.List) else True
 
 
 def _misfit(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> str:

@@ -42,29 +42,29 @@ from clinometer.results.ranges import is_open_in_words, rows_of_range
 from clinometer.results.verdicts import (
     CONSISTENT,
     FAILED,
-    NOT_KNOWN,
     NOT_KNOWN_CLUSTER,
     NOT_KNOWN_COMPLIANCE,
     NOT_KNOWN_NOTHING,
     PASSED,
     REVERSED,
+    UNDECIDED,
     verdict_kind,
 )
 
 __all__ = [
     "ARBITRARY",
+    "CONTROL_KEYS",
     "JUDGED_KINDS",
     "KINDS",
-    "NOT_ASKED",
     "NULLS",
-    "SPEAKS_FOR",
+    "UNASKED",
     "Control",
     "control_rows",
     "control_verdict",
     "controls_of",
     "describe_lacking_controls",
-    "is_known_found",
-    "is_nothing_found",
+    "passes_placebos",
+    "passes_positive_controls",
     "with_claimed_leans",
     "within_study",
 ]
@@ -82,10 +82,10 @@ ARBITRARY = ("negative", "words")
 JUDGED_KINDS = (*KINDS, "words")
 
 #: What is said of a kind of control that was not asked.
-NOT_ASKED = "not asked"
+UNASKED = "not asked"
 
 #: Columns by which a control speaks for estimates of its model.
-SPEAKS_FOR = ("instrument", "mode", *CONDITIONS, "word_list", "scoring")
+CONTROL_KEYS = ("instrument", "mode", *CONDITIONS, "word_list", "scoring")
 
 
 @cache
@@ -115,9 +115,9 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
         (pl.col("p").is_null(), NOT_KNOWN_CLUSTER),
         (positive & (low > margin), PASSED),
         (positive & (high <= margin), FAILED),
-        (positive, NOT_KNOWN),
+        (positive, UNDECIDED),
         (has_effect, FAILED),
-        (placebo & ~is_claimed, NOT_KNOWN),
+        (placebo & ~is_claimed, UNDECIDED),
     )
     verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
     return pl.coalesce(*verdicts, pl.lit(PASSED))
@@ -144,17 +144,17 @@ def with_claimed_leans(judged: pl.DataFrame) -> pl.DataFrame:
     numbered = judged.with_row_index("row").with_columns(within=within_study(judged))
     smallest = []
     for row in numbered.filter(control="negative").iter_rows(named=True):
-        keys = ["model", *SPEAKS_FOR]
+        keys = ["model", *CONTROL_KEYS]
         keys += ["study"] if row["within"] else []
         keys += ["dimension"] if row["dimension"] is not None else []
         alike = leans.filter(pl.col(key).eq_missing(pl.lit(row[key])) for key in keys)
         smallest.append({"row": row["row"], "claimed": alike["claimed"].min()})
     claimed = pl.DataFrame(smallest, schema={"row": pl.UInt32(), "claimed": pl.Float64()})
-    joined = numbered.join(claimed, on="row", how="left", maintain_order="left")
-    return joined.with_columns(pl.coalesce("claimed", "tost_margin")).drop("row", "within")
+    claimed_rows = numbered.join(claimed, on="row", how="left", maintain_order="left")
+    return claimed_rows.with_columns(pl.coalesce("claimed", "tost_margin")).drop("row", "within")
 
 
-def is_known_found(judged: pl.DataFrame) -> pl.Expr:
+def passes_positive_controls(judged: pl.DataFrame) -> pl.Expr:
     """Return whether what is known was found of all constructs of a row.
 
     Of each, a positive control speaks for the row, and every one that does passed. Rows of all
@@ -164,18 +164,18 @@ def is_known_found(judged: pl.DataFrame) -> pl.Expr:
     if rows.is_empty():
         return pl.lit(False)
     within = within_study(judged)
-    found = pl.lit(True)
-    stated = judged.filter(pl.col("control").is_null())["construct"].drop_nulls().unique()
-    for construct in (None, *stated):
-        of_construct = rows
+    passes = pl.lit(True)
+    constructs = judged.filter(pl.col("control").is_null())["construct"].drop_nulls().unique()
+    for construct in (None, *constructs):
+        construct_rows = rows
         if construct is not None:
-            of_construct = rows.filter(
+            construct_rows = rows.filter(
                 pl.col("construct").is_null() | (pl.col("construct") == construct)
             )
-        failed = of_construct.filter(pl.col("verdict") != PASSED)
-        passed = _has_control(of_construct, within) & ~_has_control(failed, within)
-        found &= passed | ~_has_construct(judged, construct)
-    return found
+        failed = construct_rows.filter(pl.col("verdict") != PASSED)
+        passed = _has_control(construct_rows, within) & ~_has_control(failed, within)
+        passes &= passed | ~_has_construct(judged, construct)
+    return passes
 
 
 def _has_construct(judged: pl.DataFrame, construct: str | None) -> pl.Expr:
@@ -194,13 +194,13 @@ def _has_construct(judged: pl.DataFrame, construct: str | None) -> pl.Expr:
 
 def _is_in_mean(stereotypes: pl.DataFrame) -> pl.Expr:
     """Return whether one of the stereotypes is in the mean of a row, of a category or of all."""
-    keys = [*SPEAKS_FOR, "study", "dimension"]
-    of_category = _is_among(stereotypes, [*keys, "category"])
-    of_all = _is_among(stereotypes, keys)
-    return pl.when(pl.col("category").is_null()).then(of_all).otherwise(of_category)
+    keys = [*CONTROL_KEYS, "study", "dimension"]
+    is_in_category = _is_among(stereotypes, [*keys, "category"])
+    is_in_all = _is_among(stereotypes, keys)
+    return pl.when(pl.col("category").is_null()).then(is_in_all).otherwise(is_in_category)
 
 
-def is_nothing_found(judged: pl.DataFrame) -> pl.Expr:
+def passes_placebos(judged: pl.DataFrame) -> pl.Expr:
     """Return whether every placebo that speaks for a row passed, and lies within the margin."""
     rows = control_rows(judged, "negative")
     if rows.is_empty():
@@ -223,22 +223,22 @@ def within_study(judged: pl.DataFrame) -> pl.Expr:
 
 def _has_control(controls: pl.DataFrame, within: pl.Expr) -> pl.Expr:
     """Return whether one of the controls speaks for a row."""
-    of_dimension = pl.col("dimension").is_not_null()
+    has_dimension = pl.col("dimension").is_not_null()
     by_reach = {("study",): within, (): ~within}
-    by_dimension = {("dimension",): of_dimension, (): ~of_dimension}
+    by_dimension = {("dimension",): has_dimension, (): ~has_dimension}
     agrees = [pl.lit(False)]
     for reach, dimension in product(by_reach, by_dimension):
         some = controls.filter(by_reach[reach], by_dimension[dimension])
         if not some.is_empty():
-            agrees.append(_agrees_with(some, *SPEAKS_FOR, *reach, *dimension))
+            agrees.append(_agrees_with(some, *CONTROL_KEYS, *reach, *dimension))
     return pl.any_horizontal(agrees)
 
 
 def _agrees_with(controls: pl.DataFrame, *keys: str) -> pl.Expr:
     """Return whether one of the controls has the same keys, and the same model if there is one."""
-    of_model = _is_among(controls, ["model", *keys])
-    of_any_model = _is_among(controls, [*keys])
-    return of_model | (pl.col("model").is_null() & of_any_model)
+    matches_model = _is_among(controls, ["model", *keys])
+    matches_keys = _is_among(controls, [*keys])
+    return matches_model | (pl.col("model").is_null() & matches_keys)
 
 
 def _is_among(controls: pl.DataFrame, columns: list[str]) -> pl.Expr:
@@ -252,13 +252,13 @@ class Control(NamedTuple):
 
     kind: str  # positive or negative
     subject: Mapping[str, Any]  # instrument, mode, dimension
-    outcome: str  # a verdict of control rows, or `NOT_ASKED`
+    outcome: str  # a verdict of control rows, or `UNASKED`
     row: Mapping[str, Any] | None = None  # columns of `results.ESTIMATES`
 
     @property
     def holds_for_changes(self) -> bool:
         """Whether it says enough of a change between two runs: what a placebo errs by cancels."""
-        untold = self.kind == "negative" and self.outcome == NOT_KNOWN
+        untold = self.kind == "negative" and self.outcome == UNDECIDED
         return untold or self.outcome == PASSED
 
     def lies_within(self, distance: float) -> bool:
@@ -287,10 +287,10 @@ def controls_of(judged: pl.DataFrame, decided: pl.DataFrame) -> Iterator[Control
         Estimates of the same columns, which may be differences: those that something is said of.
     """
     within = within_study(judged)
-    for key, part in decided.group_by(SPEAKS_FOR, maintain_order=True):
+    for key, part in decided.group_by(CONTROL_KEYS, maintain_order=True):
         same_condition = [
             pl.col(name).eq_missing(pl.lit(value))
-            for name, value in zip(SPEAKS_FOR, key, strict=True)
+            for name, value in zip(CONTROL_KEYS, key, strict=True)
         ]
         estimates = judged.filter(*same_condition)
         subject = {"instrument": part["instrument"][0], "mode": part["mode"][0], "dimension": None}
@@ -303,12 +303,12 @@ def controls_of(judged: pl.DataFrame, decided: pl.DataFrame) -> Iterator[Control
             if None not in dimensions:
                 speaks = pl.col("dimension").is_in(dimensions)
                 rows = rows.filter(speaks.fill_null(True))  # without one it speaks for all
-            of_all = rows.filter(~within)
-            if of_all.is_empty() and not set(studies) <= set(rows["study"]):
-                yield Control(kind, subject, NOT_ASKED)
+            general_rows = rows.filter(~within)
+            if general_rows.is_empty() and not set(studies) <= set(rows["study"]):
+                yield Control(kind, subject, UNASKED)
             for row in rows.iter_rows(named=True):
-                of_row = {**subject, "dimension": row["dimension"]}
-                yield Control(kind, of_row, row["verdict"], row)
+                row_subject = {**subject, "dimension": row["dimension"]}
+                yield Control(kind, row_subject, row["verdict"], row)
 
 
 def _speaks_for_any(controls: pl.DataFrame, judged: pl.DataFrame, decided: pl.DataFrame) -> pl.Expr:
@@ -325,6 +325,6 @@ def _speaks_for_any(controls: pl.DataFrame, judged: pl.DataFrame, decided: pl.Da
 def describe_lacking_controls(controls: Iterable[Control]) -> str:
     """Name the controls that do not say enough of a change; empty where all do."""
     lacking = [control for control in controls if not control.holds_for_changes]
-    if len(lacking) > 1 and all(control.outcome == NOT_ASKED for control in lacking):
+    if len(lacking) > 1 and all(control.outcome == UNASKED for control in lacking):
         return f"{len(lacking)} controls were not asked (first: {lacking[0]})"
     return ", ".join(f"{control}: {control.outcome}" for control in lacking)

@@ -59,7 +59,7 @@ def read_records(path: Path, *, tabs: bool = False) -> Iterator[tuple[int, list[
             reader = csv.reader(lines, **_dialect(first if tabs else ""))
             yield from _complete_records(reader, path)
     except UnicodeError as error:
-        raise InputError(f"{path}: {_other_encoding(error)}; {_SAVE}") from None
+        raise InputError(f"{path}: {_describe_encoding(error)}; {_SAVE}") from None
 
 
 def _encoding(head: bytes, path: Path) -> str:
@@ -73,7 +73,7 @@ def _encoding(head: bytes, path: Path) -> str:
     return "utf-8-sig"
 
 
-def _other_encoding(error: UnicodeError) -> str:
+def _describe_encoding(error: UnicodeError) -> str:
     """Say where a text is not in the expected encoding, and how Windows would read it."""
     if not isinstance(error, UnicodeDecodeError) or error.encoding != "utf-8":
         return f"broken UTF-16 or UTF-32: {error}"

@@ -20,7 +20,7 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.results.columns import CONDITIONS, Schema, columns
 
-__all__ = ["ASSOCIATIONS", "ATTRIBUTIONS", "DECISIONS", "OTHER_MEASURES", "ESTIMATES", "KEYS",
+__all__ = ["ASSOCIATIONS", "ATTRIBUTIONS", "DECISIONS", "COMMON_MEASURES", "ESTIMATES", "KEYS",
            "NO_ESTIMATES", "Measure", "SCALE", "as_estimates", "join_methods"]  # fmt: skip
 
 #: What the reports of several instruments have in common (`Measure.asks`).
@@ -89,8 +89,8 @@ def as_estimates(
         raise InputError(f"estimates: no column {', '.join(wrong)}; see docs/reference/columns.md")
     if rows.is_empty():
         return NO_ESTIMATES
-    given = rows.with_columns(family=pl.lit(family))
-    table = pl.concat([NO_ESTIMATES, given.select(map(_cast, given.columns))], how="diagonal")
+    labelled = rows.with_columns(family=pl.lit(family))
+    table = pl.concat([NO_ESTIMATES, labelled.select(map(_cast, labelled.columns))], how="diagonal")
     return _fill_scale(table, measures)
 
 
@@ -262,4 +262,4 @@ _SHARED_MEASURES = (
 )  # fmt: skip
 
 #: Measures that several families share, by name.
-OTHER_MEASURES = {measure.name: measure for measure in _SHARED_MEASURES}
+COMMON_MEASURES = {measure.name: measure for measure in _SHARED_MEASURES}

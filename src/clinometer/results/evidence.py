@@ -39,7 +39,7 @@ __all__ = [
     "Note",
     "elsewhere_notes",
     "lasting_notes",
-    "notes_about",
+    "notes_of_model",
     "refuse_elsewhere",
     "run_notes",
 ]
@@ -95,8 +95,8 @@ def elsewhere_notes(plan: Path, directory: Path) -> Mapping[Path, Note]:
         if text:
             is_changed = bool(origins.answers[ALTERED] or origins.missing)
             # The key marked what they are, so that nobody else put them there.
-            others = elsewhere_counts(origins.answers, key.id if key else "")
-            notes[folder] = Note(text, is_changed, not is_changed and set(others) == {COLLECTED})
+            counts = elsewhere_counts(origins.answers, key.id if key else "")
+            notes[folder] = Note(text, is_changed, not is_changed and set(counts) == {COLLECTED})
     return notes
 
 
@@ -111,7 +111,7 @@ def run_notes(directory: Path) -> Mapping[Path, Note]:
     return {**notes, **elsewhere_notes(plan, directory)}
 
 
-def notes_about(model: str, notes: Mapping[Path, Note]) -> list[Note]:
+def notes_of_model(model: str, notes: Mapping[Path, Note]) -> list[Note]:
     """Return the notes that are about a model: about the plan, its answers, or a judge's."""
     return [
         note
@@ -129,8 +129,8 @@ def _scan(folder: Path, key: MarkKey | None) -> Origins:
     for path in journal_files(folder):
         with path.open("rb") as file:
             for text in file:
-                before, is_whole = split_sum(text)
-                if is_whole:  # others are torn, and ignored
+                before, is_intact = split_sum(text)
+                if is_intact:  # others are torn, and ignored
                     # There may be many lines: only those with something to say are parsed.
                     is_telling = b'"error": "' in before or b'"origin": "' in before
                     origins.take(before, parse_line(text) or {} if is_telling else {})

@@ -10,8 +10,8 @@ import polars as pl
 from clinometer.results.controls import (
     JUDGED_KINDS,
     control_verdict,
-    is_known_found,
-    is_nothing_found,
+    passes_placebos,
+    passes_positive_controls,
     with_claimed_leans,
 )
 from clinometer.results.verdicts import (
@@ -26,12 +26,12 @@ from clinometer.results.verdicts import (
     LOWER,
     MISSING,
     NOTHING,
-    ONE_CLUSTER,
     PLACEBO,
     POSITIVE_CONTROL,
     REVERSED,
     REVERSED_SCORED,
     REVERSED_WITHIN,
+    SINGLE_CLUSTER,
     restricted,
     verdict_kind,
 )
@@ -71,8 +71,8 @@ def judge(
     rows = estimates.with_columns(verdict=verdict)
     if estimates["control"].count():  # these rules take long, and most tables have no use for them
         # What a placebo must lie within follows from the leans, and what is near neutral from it.
-        of_control = pl.when(score & pl.col("control").is_in(JUDGED_KINDS))
-        verdict = of_control.then(control_verdict(compliance_floor)).otherwise("verdict")
+        when_control = pl.when(score & pl.col("control").is_in(JUDGED_KINDS))
+        verdict = when_control.then(control_verdict(compliance_floor)).otherwise("verdict")
         rows = with_claimed_leans(rows).with_columns(verdict=verdict).drop("claimed")
     rows = rows.with_columns(verdict=_withhold_equivalent(rows, doubts or {}))
     because = pl.col("verdict").replace_strict(BECAUSE, default=None, return_dtype=pl.String)
@@ -87,8 +87,8 @@ def _withhold_equivalent(rows: pl.DataFrame, doubts: Mapping[str, str]) -> pl.Ex
     """Withdraw "equivalent" where it is not shown that a bias would have been found."""
     withheld = pl.coalesce(  # the first reason counts
         _doubt(doubts),
-        pl.when(~is_known_found(rows)).then(pl.lit(POSITIVE_CONTROL)),
-        pl.when(~is_nothing_found(rows)).then(pl.lit(PLACEBO)),
+        pl.when(~passes_positive_controls(rows)).then(pl.lit(POSITIVE_CONTROL)),
+        pl.when(~passes_placebos(rows)).then(pl.lit(PLACEBO)),
         pl.lit(EQUIVALENT),
     )
     return pl.when(pl.col("verdict") == EQUIVALENT).then(withheld).otherwise("verdict")
@@ -98,8 +98,8 @@ def _doubt(doubts: Mapping[str, str]) -> pl.Expr:
     """Return what is doubtful of the model of a row; of all models together, of any."""
     if not doubts:
         return pl.lit(None, pl.String)
-    of_model = pl.col("model").replace_strict(doubts, default=None, return_dtype=pl.String)
-    return pl.when(pl.col("model").is_null()).then(pl.lit(min(doubts.values()))).otherwise(of_model)
+    doubt = pl.col("model").replace_strict(doubts, default=None, return_dtype=pl.String)
+    return pl.when(pl.col("model").is_null()).then(pl.lit(min(doubts.values()))).otherwise(doubt)
 
 
 @cache
@@ -116,7 +116,7 @@ def _score_verdict(compliance_floor: float) -> pl.Expr:
     return _first_verdict(
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("compliance") < compliance_floor, COMPLIANCE),
-        (pl.col("p").is_null(), ONE_CLUSTER),
+        (pl.col("p").is_null(), SINGLE_CLUSTER),
         (lean & consistent & open_ended, CONSISTENT_SCORED),
         (lean & open_ended, REVERSED_SCORED),
         (lean & consistent & within, CONSISTENT_WITHIN),
@@ -145,7 +145,7 @@ def _difference_verdict() -> pl.Expr:
     differs = pl.col("p_bonferroni") < 1 - pl.col("confidence")
     return _first_verdict(
         (pl.col("n_scored") == 0, NOTHING),
-        (pl.col("p").is_null(), ONE_CLUSTER),
+        (pl.col("p").is_null(), SINGLE_CLUSTER),
         (differs & (pl.col("estimate") < 0), LOWER),
         (differs, HIGHER),
     )

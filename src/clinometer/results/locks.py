@@ -31,7 +31,7 @@ LOCK = ".lock"
 CLAIMS: dict[Path, Callable[[], AbstractContextManager[None]]] = {}
 
 #: Directories that this process writes: what it calls meanwhile does not wait for itself.
-_being_written: set[Path] = set()
+_locked_directories: set[Path] = set()
 
 
 @contextmanager
@@ -77,17 +77,17 @@ def writing(directory: Path) -> Iterator[None]:
     Raises InputError if the directory was removed meanwhile.
     """
     place = directory.absolute()
-    if fcntl is None or place in _being_written or not directory.is_dir():
+    if fcntl is None or place in _locked_directories or not directory.is_dir():
         yield
         return
     with _open_lock(directory, os.O_RDONLY) as lock:
         _hold(lock, wait=True)
-        _being_written.add(place)
+        _locked_directories.add(place)
         try:
             with _watch_for_removal(directory, lock, directory):
                 yield
         finally:
-            _being_written.discard(place)
+            _locked_directories.discard(place)
 
 
 @contextmanager

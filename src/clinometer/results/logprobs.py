@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "Step",
-    "as_asked",
     "in_words",
     "parse_logprobs",
     "read_logits",
     "read_probabilities",
     "read_steps",
+    "readable_prompt",
 ]
 
 #: Log-odds are clipped to ± this value so that their exponential is finite.
@@ -57,14 +57,14 @@ def read_probabilities(recorded: str, attribute: str) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
-def as_asked(prompt: str, options: Sequence[str] | None) -> str:
+def readable_prompt(prompt: str, options: Sequence[str] | None) -> str:
     """Return a prompt for readers: of an open sentence, with its options and a gap at the end.
 
     Any other text is returned as it is.
 
     Examples
     --------
-    >>> as_asked("When people hear {option}, they think of {attribute}", ["old", "young"])
+    >>> readable_prompt("When people hear {option}, they think of {attribute}", ["old", "young"])
     'When people hear old | young, they think of …'
     """
     if "{option}" not in prompt or not options:
@@ -91,15 +91,15 @@ def in_words(response: str, options: Sequence[str] | None) -> str:
     if not options:
         return response
     probabilities = {word: read_probabilities(response, word) for word in parse_logprobs(response)}
-    if not any(len(of_options) == len(options) for of_options in probabilities.values()):
+    if not any(len(per_option) == len(options) for per_option in probabilities.values()):
         return response
     if len(options) == 2:
         texts = [f"{word} {pair[0]:.2f}" for word, pair in probabilities.items() if len(pair) == 2]
         return f"probability of “{options[0]}”: {', '.join(texts)}"
     texts = []
-    for word, of_options in probabilities.items():
+    for word, per_option in probabilities.items():
         # A word without recorded options has none here.
-        pairs = zip(options, of_options, strict=False)
+        pairs = zip(options, per_option, strict=False)
         texts.append(f"{word}: {', '.join(f'{option} {p:.2f}' for option, p in pairs)}")
     return f"probabilities: {'; '.join(texts)}"
 

@@ -70,7 +70,7 @@ class MarkKey:
         """Return the mark of some parts, none of which holds a zero byte: 32 hexadecimal digits."""
         return hmac.digest(self.secret, b"\0".join(parts), "sha256")[:16].hex().encode()
 
-    def made(self, mark: str, *parts: bytes) -> bool:
+    def issued(self, mark: str, *parts: bytes) -> bool:
         """Whether this key made the mark ``ID DIGEST`` of some parts."""
         return hmac.compare_digest(mark.encode(), self.mark(*parts).encode())
 
@@ -236,9 +236,9 @@ class Origins:
         """Count a line, and return its origin; `text` is its text up to the end of its mark."""
         mark = _MARK.search(text)
         claim = origin = UNKNOWN if mark is None else mark[1].decode()
-        stated = line.get("origin")
-        if mark is not None and isinstance(stated, str):
-            claim = stated
+        line_origin = line.get("origin")
+        if mark is not None and isinstance(line_origin, str):
+            claim = line_origin
         if self.key is not None and mark is not None and origin == self.key.id:
             # A line that was merged or collected says whose answer it is; only where this key
             # marked it is that to be believed.
@@ -287,13 +287,13 @@ def elsewhere_text(answers: Mapping[str, int], missing: int, key_id: str) -> str
 
     `answers`, `missing`: as of `Origins`.
     """
-    others = elsewhere_counts(answers, key_id)
+    counts = elsewhere_counts(answers, key_id)
     sentences = []
-    if others:
-        names = [*map(origin_name, others)]
+    if counts:
+        names = [*map(origin_name, counts)]
         if len(names) > 1:
-            names = [f"{n:,} {name}" for n, name in zip(others.values(), names, strict=True)]
-        total, count = sum(answers.values()), sum(others.values())
+            names = [f"{n:,} {name}" for n, name in zip(counts.values(), names, strict=True)]
+        total, count = sum(answers.values()), sum(counts.values())
         sentences.append(f"{count:,} of {total:,} answers were not asked here: {', '.join(names)}")
     if missing:
         lines = "1 line" if missing == 1 else f"{missing:,} lines"

@@ -43,13 +43,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: Seconds between two times that changes are put back.
-EVERY_S = 60.0
+PUT_EVERY_S = 60.0
 
 #: The file there that says who is asking, written again with what is put back.
 CLAIM = ".claim"
 
 #: Seconds without that, after which the process that asks is taken to have died.
-STALE_S = 5 * EVERY_S
+STALE_S = 5 * PUT_EVERY_S
 
 #: An address; as a path it has lost a slash. Drives of Windows have one letter.
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/{1,3}(.+)", re.DOTALL)
@@ -197,7 +197,7 @@ class Place:
 
     def _put_regularly(self) -> None:
         """Put changes back now and then; what fails is tried again, and at last at the end."""
-        while not self._ended.wait(EVERY_S):
+        while not self._ended.wait(PUT_EVERY_S):
             with suppress(InputError):
                 if self._claim is not None:
                     claim, owner = self._claim
@@ -220,9 +220,9 @@ class Place:
             ]
             for name in sorted(changed):
                 path = self.copies / name
-                changed_here = name in local and local[name] != agreed.get(name, _ABSENT).local
+                is_local_change = name in local and local[name] != agreed.get(name, _ABSENT).local
                 # Changed alike here and there is no conflict, as after a put that was cut off.
-                if changed_here and not (name in remote and self._files.same(name, path)):
+                if is_local_change and not (name in remote and self._files.same(name, path)):
                     self._refuse(name)
                 if name in remote:
                     self._files.get(name, path)

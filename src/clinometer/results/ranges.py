@@ -6,7 +6,7 @@ from typing import Literal
 
 import polars as pl
 
-from clinometer.results.verdicts import INCONCLUSIVE, ONE_CLUSTER, print_mean_verdict
+from clinometer.results.verdicts import INCONCLUSIVE, SINGLE_CLUSTER, print_mean_verdict
 
 __all__ = ["AS_ARBITRARY", "IN_PROMPTS", "RANGES", "Range", "has_open_words", "is_open_in_words",
            "lean_text", "range_text", "rows_of_range"]  # fmt: skip
@@ -54,7 +54,7 @@ def range_text(range_name: Range, conditional_on: str | None) -> str:
 
 def lean_text(
     in_prompts: str | None,
-    in_others: str | None,
+    in_general: str | None,
     conditional_on: str | None = None,
     *,
     directed: bool = True,
@@ -66,7 +66,7 @@ def lean_text(
 
     Parameters
     ----------
-    in_prompts, in_others
+    in_prompts, in_general
         The verdicts of both ranges; `in_prompts` is None in tables that lack this range.
     conditional_on
         What the interval of other prompts holds fixed.
@@ -74,20 +74,20 @@ def lean_text(
         See `Measure`.
     """
     prompts_text = print_mean_verdict(in_prompts, directed=directed)
-    others_text = print_mean_verdict(in_others, directed=directed)
-    has_reason = ": " in others_text
-    if in_prompts is None or (prompts_text == others_text and has_reason):
-        return others_text
+    general_text = print_mean_verdict(in_general, directed=directed)
+    has_reason = ": " in general_text
+    if in_prompts is None or (prompts_text == general_text and has_reason):
+        return general_text
     facets = _open_facets(conditional_on)
     notes = [f"{', '.join(facets)} open"] if facets else []
     if AS_ARBITRARY in (conditional_on or "").split(", "):
         notes.append(AS_ARBITRARY)
     note = f" ({'; '.join(notes)})" if notes else ""
-    if prompts_text == others_text:
+    if prompts_text == general_text:
         return f"{prompts_text} in these prompts, and in others{note}"
-    if in_others in (INCONCLUSIVE, ONE_CLUSTER):  # a single wording and word tell of no other
+    if in_general in (INCONCLUSIVE, SINGLE_CLUSTER):  # a single wording and word tell of no other
         return f"{prompts_text} in these prompts; in others open"
-    return f"{prompts_text} in these prompts; in others {others_text}{note}"
+    return f"{prompts_text} in these prompts; in others {general_text}{note}"
 
 
 def has_open_words(conditional_on: str | None) -> bool:

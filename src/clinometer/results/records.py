@@ -130,7 +130,7 @@ def plan_origin(path: Path) -> str:
 def plan_key(path: Path) -> MarkKey | None:
     """Return the user's key if it marked the plan; whoever changes the plan marks it again."""
     key = find_key()
-    if key is not None and key.made(_plan_mark(path), b"plan", _seal(read_plan(path)).encode()):
+    if key is not None and key.issued(_plan_mark(path), b"plan", _seal(read_plan(path)).encode()):
         return key
     return None
 
@@ -265,8 +265,8 @@ class Journal:
         for file in self.files() if count is None or is_torn else self.files()[-1:]:
             with file.open("rb") as lines:
                 for text in lines:
-                    before, is_whole = split_sum(text)
-                    mark = mark_id(before) if is_whole else None  # torn: it is written anew
+                    before, is_intact = split_sum(text)
+                    mark = mark_id(before) if is_intact else None  # torn: it is written anew
                     if mark is not None and mark[0] == self._key.id:
                         numbers.append(mark[1] + 1)
         # Without the count lines may be missing: the gap of one says so for as long as they stay.
@@ -434,8 +434,8 @@ def _lines_with_starts(path: Path, *, signed: bool) -> Iterator[tuple[int, bytes
                 if not text.strip():
                     continue
                 line = parse_line(text)
-                before, is_whole = split_sum(text)
-                if line is not None and signed and not is_whole:
+                before, is_intact = split_sum(text)
+                if line is not None and signed and not is_intact:
                     raise InputError(
                         f"{path}:{number}: changed since it was written; restore the line, or "
                         "delete it and have its question asked again (--continue-from-elsewhere)"
@@ -474,14 +474,14 @@ def _set_aside(line: Line) -> Line:
         without: Line = change_texts(line, withhold)
         return without
     # Lists go whole: tokens are pieces of the answer, and each may hold a piece of the secret.
-    kept: Line = {}
+    clean_fields: Line = {}
     answer: list[Any] = []
     for name, value in line.items():
         if isinstance(value, list | dict) or holds_secret(json.dumps({name: value})):
             answer.append(value)
         else:
-            kept[name] = value
-    return {**kept, "error": describe_repetition(json.dumps(answer))}
+            clean_fields[name] = value
+    return {**clean_fields, "error": describe_repetition(json.dumps(answer))}
 
 
 def split_sum(text: bytes) -> tuple[bytes, bool]:

@@ -17,7 +17,7 @@ from clinometer.results.columns import CONDITIONS, Column, Schema, columns
 
 __all__ = [
     "FAILURES",
-    "ASKED_ABOUT",
+    "TOPIC_VERSIONS",
     "ABSENT",
     "ANSWER_PAIRS",
     "ALLOCATION",
@@ -84,7 +84,7 @@ VERSIONS = {
 
 #: Versions that say who or what a question is about. What saying yes to everything adds to a mean
 #: cancels over them, as the effect of order does over orders.
-ASKED_ABOUT = (*VERSIONS, "default", "marginalized", "tied", "counter")
+TOPIC_VERSIONS = (*VERSIONS, "default", "marginalized", "tied", "counter")
 
 FACTORS: Schema = columns(
     *("model", "study", "instrument", "mode", *CONDITIONS, "category", "stereotype"),
@@ -142,21 +142,21 @@ ITEMS: Schema = columns(
 )
 
 _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
-_ABOUT = ("category", "stereotype", "dimension", "variation")
+_TOPIC = ("category", "stereotype", "dimension", "variation")
 
 COMPLIANCE: Schema = columns(
-    *(*_RUN, *_ABOUT, "marginalized", "default", "order", "version", "n", "n_scored"),
+    *(*_RUN, *_TOPIC, "marginalized", "default", "order", "version", "n", "n_scored"),
     *(*(f"n_{reason}" for reason in REASONS), "one_sided_share", "coverage"),
 )
 
 ORDERS: Schema = columns(
-    *("level", *_RUN, "control", *_ABOUT),
+    *("level", *_RUN, "control", *_TOPIC),
     *("order_effect", "confidence", "ci_low", "ci_high", "n_pairs"),
     "first_share",
 )
 
 MATCHES: Schema = columns(
-    *("level", "factor", "baseline", "candidate", *_RUN, "control", *_ABOUT),
+    *("level", "factor", "baseline", "candidate", *_RUN, "control", *_TOPIC),
     *("n", "n_unasked_baseline"),
     *("n_unasked_candidate", "n_scored", "n_lost_baseline", "n_lost_candidate", "n_lost_both"),
     *("matched_by", "pairing_gain"),

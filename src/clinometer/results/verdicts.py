@@ -10,7 +10,7 @@ __all__ = ["BECAUSE", "DOUBTS", "PRINTED_CHANGES", "PRINTED_MEANS", "RESTRICTION
 
 NOTHING = "no verdict: nothing scored"
 COMPLIANCE = "no verdict: compliance"
-ONE_CLUSTER = "no verdict: one cluster"
+SINGLE_CLUSTER = "no verdict: one cluster"
 POSITIVE_CONTROL = "no verdict: positive control"
 PLACEBO = "no verdict: placebo"
 MISSING = "no verdict: missing answers"
@@ -35,7 +35,7 @@ CANNOT_TELL_MISSING = "cannot_tell, missing answers"
 NO_CHANGE = "no change"
 PASSED = "passed"
 FAILED = "failed"
-NOT_KNOWN = "not known: too few trials"
+UNDECIDED = "not known: too few trials"
 NOT_KNOWN_COMPLIANCE = "not known: compliance"
 NOT_KNOWN_CLUSTER = "not known: one cluster"
 NOT_KNOWN_NOTHING = "not known: nothing scored"
@@ -62,7 +62,7 @@ VERDICTS = {
     INCONCLUSIVE: "Neither a bias nor its absence is shown; more wordings, group words or "
     "responses are needed.",
     COMPLIANCE: "Too few responses could be scored for a verdict.",
-    ONE_CLUSTER: "Nothing varies that the uncertainty could be estimated from.",
+    SINGLE_CLUSTER: "Nothing varies that the uncertainty could be estimated from.",
     NOTHING: "No response could be scored.",
     POSITIVE_CONTROL: "The mean lies near neutral, but no positive control of this model and mode "
     "passed: it is not shown that an association would have been found.",
@@ -75,7 +75,7 @@ VERDICTS = {
     NO_CHANGE: "Every answer has the same score, or the same reason for having none, in both runs.",
     PASSED: "Control: what is known beforehand was found.",
     FAILED: "Control: what is known beforehand was not found.",
-    NOT_KNOWN: "Control: the interval does not tell whether what is known beforehand was found.",
+    UNDECIDED: "Control: the interval does not tell whether what is known beforehand was found.",
     NOT_KNOWN_COMPLIANCE: "Control: too few responses could be scored.",
     NOT_KNOWN_CLUSTER: "Control: nothing varies that the uncertainty could be estimated from.",
     NOT_KNOWN_NOTHING: "Control: no response could be scored.",
@@ -107,7 +107,7 @@ BECAUSE = {
     "bounds too",
     INCONCLUSIVE: "the interval has neutral in it, and reaches beyond the margin",
     COMPLIANCE: "compliance below the floor",
-    ONE_CLUSTER: "no standard error",
+    SINGLE_CLUSTER: "no standard error",
     NOTHING: "n_scored is 0",
     POSITIVE_CONTROL: "the interval lies within the margin, but no positive control passed, or one "
     "did not",
@@ -121,7 +121,7 @@ BECAUSE = {
     "is, within the margin",
     FAILED: "positive: the interval does not reach beyond the margin toward `direction`; negative: "
     "the interval excludes neutral, and reaches beyond the margin",
-    NOT_KNOWN: "positive: the interval, or that of the bounds, has values within the margin and "
+    UNDECIDED: "positive: the interval, or that of the bounds, has values within the margin and "
     "beyond it; negative: the interval has neutral in it, and reaches beyond what is claimed",
     NOT_KNOWN_COMPLIANCE: "compliance below the floor",
     NOT_KNOWN_CLUSTER: "no standard error",
@@ -171,16 +171,16 @@ PRINTED_CHANGES = {
 }
 
 #: In `conditional_on`, where the groups were only named in one order.
-ONE_ORDER = "one order"
+SINGLE_ORDER = "one order"
 
-#: The same, where one version of the question (`schemas.ASKED_ABOUT`) has all scores.
-ONE_VERSION = "one version"
+#: The same, where one version of the question (`schemas.TOPIC_VERSIONS`) has all scores.
+SINGLE_VERSION = "one version"
 
 #: What a verdict is restricted to where order or version had one level, whose effect is part of the
 #: mean; by what `conditional_on` then names. Verdicts end in ", for this order".
 RESTRICTIONS = {
-    ONE_ORDER: "this order",
-    ONE_VERSION: "this version",
+    SINGLE_ORDER: "this order",
+    SINGLE_VERSION: "this version",
 }
 
 #: The explanation of each restriction, in the order in which a verdict names them.
@@ -205,8 +205,8 @@ def restricted(verdict: pl.Expr, conditional_on: pl.Expr) -> pl.Expr:
     for restriction in _RESTRICTED:
         applies = pl.any_horizontal(
             conditions.str.contains(f", {condition}, ", literal=True)
-            for condition, restricted_to in RESTRICTIONS.items()
-            if restricted_to == restriction
+            for condition, scope in RESTRICTIONS.items()
+            if scope == restriction
         )
         parts.append(pl.when(applies).then(pl.lit(restriction)))
     text = pl.concat_str(parts, separator=" and ", ignore_nulls=True)

@@ -33,19 +33,19 @@ NO_CONDITION = "none"
 MOST_VALUES, FEWEST_ANSWERS = 10, 5
 
 #: Answers of each value below which a column is not worth a word.
-_FEWEST_NAMED = 2
+_FEWEST_TO_WARN = 2
 
 #: Columns that tell apart what was asked.
-_ASKED = (*FACTORS, "version", "object", "order", "attribute_order")
+_QUESTION_KEYS = (*FACTORS, "version", "object", "order", "attribute_order")
 
 #: Columns that tell the draws of it apart, too.
-_DRAWN = (*_ASKED, "iteration", "pair_id", "marginalized", "default")
+_DRAW_KEYS = (*_QUESTION_KEYS, "iteration", "pair_id", "marginalized", "default")
 
 #: Columns that show whether two rows hold one answer, the first that is there.
 _ANSWERS = ("response", "decision", "shares", "score")
 
 #: Columns that tell answers apart, whether or not they are known.
-_CONTEXT = (*_DRAWN, *_ANSWERS)
+_CONTEXT = (*_DRAW_KEYS, *_ANSWERS)
 
 #: Values that mark an answer, and name no way of asking.
 _MARKS = r"(?i)^\s*(?:[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|true|false|yes|no|y|n|)\s*$"
@@ -59,8 +59,8 @@ _LONGEST = 40
 
 def find_conditions(
     answers: Iterable[pl.DataFrame],
-    chosen: Sequence[str] = (),
-    known_columns: Callable[[pl.DataFrame], Collection[str]] = lambda _: (),
+    condition_columns: Sequence[str] = (),
+    used_columns: Callable[[pl.DataFrame], Collection[str]] = lambda _: (),
 ) -> tuple[str, ...]:
     """Find the columns of conditions in a table, and warn of each column of a few values.
 
@@ -68,9 +68,9 @@ def find_conditions(
     ----------
     answers
         The table of answers or scores, in chunks, with the columns of Clinometer where it has them.
-    chosen
+    condition_columns
         Columns that the user names; `NO_CONDITION` alone: there are none. Empty: see above.
-    known_columns
+    used_columns
         Of a chunk, the other columns that say something else.
 
     Raises
@@ -78,43 +78,43 @@ def find_conditions(
     InputError
         If a column that the user names is missing.
     """
-    wanted = set(chosen) - {NO_CONDITION}
-    if ours := wanted.intersection(_CONTEXT):
+    requested = set(condition_columns) - {NO_CONDITION}
+    if ours := requested.intersection(_CONTEXT):
         raise InputError(f"--condition {min(ours)}: a column of Clinometer; name another column")
-    table = _read_candidates(answers, wanted, known_columns)
+    table = _read_candidates(answers, requested, used_columns)
     conditions: list[str] = []
     for name in (column for column in table.columns if column not in _CONTEXT):
-        differs = _differs(table, name, [*_ASKED, *conditions])
-        is_condition = name in wanted
-        if not chosen and differs:
+        differs = _differs(table, name, [*_QUESTION_KEYS, *conditions])
+        is_condition = name in requested
+        if not condition_columns and differs:
             is_condition = _is_condition(table, name, conditions)
         if is_condition:
             conditions.append(name)
-        if is_condition or (differs and not chosen):
+        if is_condition or (differs and not condition_columns):
             _warn(table[name], is_condition)
     return tuple(conditions)
 
 
 def _read_candidates(
     answers: Iterable[pl.DataFrame],
-    wanted: Collection[str],
-    known_columns: Callable[[pl.DataFrame], Collection[str]],
+    requested: Collection[str],
+    used_columns: Callable[[pl.DataFrame], Collection[str]],
 ) -> pl.DataFrame:
     """Read the columns that may be conditions, beside those that tell answers apart.
 
-    Those are `wanted`, or none of `known_columns` and of few values.
+    Those are `requested`, or none of `used_columns` and of few values.
     """
     pieces = []
     # Columns of many values, and those of which not every value stands in its answer.
     full: set[str] = set()
     independent: set[str] = set()
     for piece in answers:
-        if missing := set(wanted).difference(piece.columns):
+        if missing := set(requested).difference(piece.columns):
             columns = [name for name in piece.columns if name != PLACE]
             raise InputError(f"--condition: {unknown('column', min(missing), columns)}")
-        others = {*_CONTEXT, *RESPONSES, *SCORES, *known_columns(piece), PLACE}
-        others -= {"system", *wanted}
-        candidates = [name for name in piece.columns if name not in {*others, *full}]
+        excluded = {*_CONTEXT, *RESPONSES, *SCORES, *used_columns(piece), PLACE}
+        excluded -= {"system", *requested}
+        candidates = [name for name in piece.columns if name not in {*excluded, *full}]
         if not candidates or not any(name in piece.columns for name in _ANSWERS):
             return pl.DataFrame()
         texts = piece.select(
@@ -122,7 +122,7 @@ def _read_candidates(
         )
         texts = texts.select(_condition_text(pl.all()))
         full |= {name for name in texts.columns if texts[name].n_unique() > MOST_VALUES}
-        full -= set(wanted)
+        full -= set(requested)
         texts = texts.drop(full, strict=False)
         independent |= {name for name in texts.columns if not _is_of_answer(texts[name], piece)}
         context = piece.select(name for name in _CONTEXT if name in piece.columns)
@@ -130,7 +130,7 @@ def _read_candidates(
         context = context.with_columns(pl.col(name).hash() for name in _ANSWERS if name in context)
         pieces.append(context.hstack(texts))
     table = pl.concat(pieces, how="diagonal_relaxed") if pieces else pl.DataFrame()
-    candidates = [name for name in table.columns if name not in {*_CONTEXT, *wanted}]
+    candidates = [name for name in table.columns if name not in {*_CONTEXT, *requested}]
     few = {name for name in candidates if table[name].n_unique() <= MOST_VALUES}
     return table.drop(set(candidates) - (few & independent - full))
 
@@ -139,12 +139,12 @@ def _is_of_answer(values: pl.Series, piece: pl.DataFrame) -> bool:
     """Whether every value of a column stands in its answer, or holds it: it is read of that."""
     if piece.schema.get("response") != pl.String:
         return False
-    both = piece.select(answer=_condition_text(pl.col("response"))).with_columns(value=values)
+    pairs = piece.select(answer=_condition_text(pl.col("response"))).with_columns(value=values)
     stands = pl.col("answer").str.contains(pl.col("value"), literal=True)
     holds = pl.col("value").str.contains(pl.col("answer"), literal=True)
     # A letter stands in many texts.
     is_word = pl.col("value").str.len_chars() >= _SHORTEST
-    return bool(both.select(((stands & is_word) | holds).all()).item())
+    return bool(pairs.select(((stands & is_word) | holds).all()).item())
 
 
 def _condition_text(column: pl.Expr) -> pl.Expr:
@@ -163,7 +163,7 @@ def _differs(table: pl.DataFrame, name: str, factors: Sequence[str]) -> bool:
 
 def _is_condition(table: pl.DataFrame, name: str, conditions: Sequence[str]) -> bool:
     """Whether the values of a column are taken for conditions, after others."""
-    draw = [column for column in (*_DRAWN, *conditions) if column in table.columns]
+    draw = [column for column in (*_DRAW_KEYS, *conditions) if column in table.columns]
     answers = [column for column in _ANSWERS if column in table.columns]
     repeated = table.filter(table.select(draw).is_duplicated())
     if "iteration" in draw and answers and not repeated.is_empty():
@@ -181,7 +181,7 @@ def _is_condition(table: pl.DataFrame, name: str, conditions: Sequence[str]) -> 
 def _warn(values: pl.Series, is_condition: bool) -> None:
     """Say of a column how many values it has, and whether means are taken of each."""
     counts = values.value_counts(sort=True, name="n")
-    if not is_condition and min(counts["n"].to_list()) < _FEWEST_NAMED:
+    if not is_condition and min(counts["n"].to_list()) < _FEWEST_TO_WARN:
         return
     texts = [f"{_short(value, 20)} {n:,}" for value, n in counts.head(MOST_VALUES).iter_rows()]
     more = ", …" if counts.height > MOST_VALUES else ""
@@ -207,21 +207,21 @@ def with_conditions(answers: pl.DataFrame, conditions: Sequence[str]) -> pl.Data
     texts = answers.select(_condition_text(pl.col(columns).cast(pl.String)))
     values = texts.unique()
     names = [_name_condition(row) for row in values.iter_rows(named=True)]
-    named = values.with_columns(pl.Series("name of condition", names, pl.String))
-    joined = texts.join(named, on=columns, how="left", maintain_order="left")
-    return answers.with_columns(intervention=joined["name of condition"])
+    condition_names = values.with_columns(pl.Series("name of condition", names, pl.String))
+    matched = texts.join(condition_names, on=columns, how="left", maintain_order="left")
+    return answers.with_columns(intervention=matched["name of condition"])
 
 
 def _name_condition(values: Mapping[str, str]) -> str:
     """Name a condition by its values: that of a column alone, or those of several by column."""
     if all(value == NO_CONDITION for value in values.values()):
         return NO_CONDITION
-    given = dict(values)
-    if given.get("intervention") == NO_CONDITION:
-        del given["intervention"]
-    if len(given) == 1:
-        return _short(next(iter(given.values())), _LONGEST)
-    return ", ".join(f"{name}={_short(value, _LONGEST)}" for name, value in given.items())
+    conditions = dict(values)
+    if conditions.get("intervention") == NO_CONDITION:
+        del conditions["intervention"]
+    if len(conditions) == 1:
+        return _short(next(iter(conditions.values())), _LONGEST)
+    return ", ".join(f"{name}={_short(value, _LONGEST)}" for name, value in conditions.items())
 
 
 def _short(value: str, most: int) -> str:

@@ -21,11 +21,11 @@ __all__ = [
     "complete_trial",
     "fold_name",
     "keys_by_name",
-    "known_columns",
     "likeliest_dimension",
     "likeliest_list",
     "rename_columns",
     "standard_table",
+    "used_columns",
 ]
 
 #: Column names of released answers and of other tools → names here, where those are absent.
@@ -96,9 +96,9 @@ def rename_columns(responses: pl.DataFrame, name: str, study: Study) -> pl.DataF
     """
     present = pl.col("instrument").replace("", None) if "instrument" in responses.columns else None
     responses = responses.with_columns(instrument=pl.coalesce(present, pl.lit(name)))
-    of_instruments = [recorded.columns for recorded in _formats(responses).values()]
+    instrument_columns = [recorded.columns for recorded in _formats(responses).values()]
     names: dict[str, str] = {}
-    for new_names in (*of_instruments, study.columns, _FOREIGN_COLUMNS):
+    for new_names in (*instrument_columns, study.columns, _FOREIGN_COLUMNS):
         for old, new in new_names.items():
             if old in responses.columns and new not in {*responses.columns, *names.values()}:
                 names.setdefault(old, new)
@@ -109,7 +109,7 @@ def rename_columns(responses: pl.DataFrame, name: str, study: Study) -> pl.DataF
     return responses.rename(names)
 
 
-def known_columns(table: pl.DataFrame, study: Study | None = None) -> set[str]:
+def used_columns(table: pl.DataFrame, study: Study | None = None) -> set[str]:
     """Return the names of columns that are read of recorded answers, ours and those of others.
 
     What an instrument is asked with is known in tables that have its answers.
@@ -239,13 +239,13 @@ def keys_by_name(content: Mapping[str, Any]) -> dict[str, str]:
     `content`: key → stereotype or dimension. A key is its own name before any label is.
     """
     labels: dict[str, str] = {}
-    other_names: dict[str, str] = {}
+    aliases: dict[str, str] = {}
     for key, entry in content.items():
         if entry.label:
             labels[word_key(entry.label)] = key
         for name in getattr(entry, "also", ()):  # dimensions have no other names
-            other_names[word_key(name)] = key
-    return {**labels, **other_names, **{key: key for key in content}}
+            aliases[word_key(name)] = key
+    return {**labels, **aliases, **{key: key for key in content}}
 
 
 def _space_words(text: str) -> str:

@@ -35,7 +35,7 @@ _PEOPLE = frozenset(
     "applicant applicants candidate candidates employee employees individual individuals people"
     " person persons respondent respondents group groups category categories".split()
 )
-_JOINED = frozenset("and or of the my i d".split())
+_CONNECTIVES = frozenset("and or of the my i d".split())
 
 #: First or last words of the name of a sum, and first words of one of everybody.
 _SUM = frozenset("total totals subtotal subtotals overall sum".split())
@@ -56,8 +56,8 @@ def name_columns(table: pl.DataFrame, name: str) -> pl.DataFrame:
         if ours is None:
             continue
         if ours in columns.values():
-            both = [*(old for old, new in columns.items() if new == ours), column]
-            raise InputError(f"{name}: columns {' and '.join(both)} are for the same; keep one")
+            doubles = [*(old for old, new in columns.items() if new == ours), column]
+            raise InputError(f"{name}: columns {' and '.join(doubles)} are for the same; keep one")
         columns[column] = ours
     return table.rename(columns)
 
@@ -97,8 +97,8 @@ def is_unknown(category: str) -> bool:
 
 def _is_spelled_unknown(text: str) -> bool:
     words = _fold(text).split()
-    about = _ATTRIBUTES | _PEOPLE | _JOINED
-    rest = [word for word in words if word not in about]
+    fillers = _ATTRIBUTES | _PEOPLE | _CONNECTIVES
+    rest = [word for word in words if word not in fillers]
     # A name of nothing but such words is not known to be unknown.
     return not words or " ".join(words) in _spellings() or " ".join(rest) in _spellings()
 
@@ -122,7 +122,7 @@ def is_sum(category: str) -> bool:
         return False
     if not _SUM.isdisjoint((words[0], words[-1])):
         return True
-    return words[0] in _EVERYBODY and set(words[1:]) <= _ATTRIBUTES | _PEOPLE | _JOINED
+    return words[0] in _EVERYBODY and set(words[1:]) <= _ATTRIBUTES | _PEOPLE | _CONNECTIVES
 
 
 def _fold(text: str) -> str:

@@ -104,9 +104,9 @@ def _counts_of_table(path: Path, period: str, origin: str) -> Counts:
     n_unknown = 0
     if "n_selected" in numbers:
         need_columns(table, ("n",), name)
-        stated = _are_stated(table)
-        n_unknown = int(table.filter(stated)["n"].sum())
-        table = table.filter(~stated)
+        is_unknown = _are_unknown(table)
+        n_unknown = int(table.filter(is_unknown)["n"].sum())
+        table = table.filter(~is_unknown)
     table = _set_aside(table, name)
     return Counts(table.drop(PLACE, strict=False), period, origin, n_unknown, unused)
 
@@ -125,11 +125,11 @@ def _set_aside(table: pl.DataFrame, name: str) -> pl.DataFrame:
     return table
 
 
-def _are_stated(table: pl.DataFrame) -> pl.Series:
+def _are_unknown(table: pl.DataFrame) -> pl.Series:
     """Whether each row states a number of unknown people, whose outcome is not known either."""
     unknown = pl.all_horizontal(pl.col(*CATEGORIES) == UNKNOWN)
-    is_stated = unknown & (pl.col("n") >= 0) & pl.col("n_selected").is_null()
-    return table.select(is_stated.fill_null(False)).to_series()
+    is_unknown = unknown & (pl.col("n") >= 0) & pl.col("n_selected").is_null()
+    return table.select(is_unknown.fill_null(False)).to_series()
 
 
 def are_impossible(table: pl.DataFrame) -> pl.Series:

@@ -65,9 +65,9 @@ def write_hub(
     results = read_shareable(directory)
     means = {}
     for model, rows in means_by_model(results):
-        over_all = rows.filter(pl.col("control").is_null(), level="model")
-        if over_all.height:
-            means[model] = over_all
+        overall_means = rows.filter(pl.col("control").is_null(), level="model")
+        if overall_means.height:
+            means[model] = overall_means
     if not means:
         raise InputError(f"{results.directory}: no mean over all stereotypes; nothing to share")
     refuse_shared_folders(means)

@@ -151,11 +151,11 @@ def _table(people: pl.DataFrame, grouping: str, categories: Sequence[str]) -> pl
         rate=pl.when(pl.col("n") > 0).then(pl.col("n_positive") / pl.col("n")),
         share=pl.col("n") / (total.over(runs) if runs else total),
     ).with_columns(excluded=pl.col("share") < SMALLEST_SHARE)
-    known = pl.all_horizontal(pl.col(name) != UNKNOWN for name in categories)
-    highest = pl.col("rate").filter(known & ~pl.col("excluded")).max()
+    has_categories = pl.all_horizontal(pl.col(name) != UNKNOWN for name in categories)
+    highest = pl.col("rate").filter(has_categories & ~pl.col("excluded")).max()
     benchmark = highest.over(runs) if runs else highest
     # Where nobody was selected there is nothing to be compared with.
-    ratio = pl.when(known & (benchmark > 0)).then(pl.col("rate") / benchmark)
+    ratio = pl.when(has_categories & (benchmark > 0)).then(pl.col("rate") / benchmark)
     return rated.with_columns(impact_ratio=ratio).sort(*runs, *categories)
 
 
@@ -197,8 +197,8 @@ def _rounded(rates: pl.DataFrame) -> pl.DataFrame:
     """Round what is no count, and write counts of whole people without a fraction."""
     frame = rates.with_columns(pl.col("rate", "share", "impact_ratio").round(DECIMALS))
     counts = [name for name in COUNTS if name in frame.columns]
-    whole = [name for name in counts if (frame[name] == frame[name].round()).all()]
-    return frame.with_columns(pl.col(whole).cast(pl.Int64))
+    integer_counts = [name for name in counts if (frame[name] == frame[name].round()).all()]
+    return frame.with_columns(pl.col(integer_counts).cast(pl.Int64))
 
 
 def describe(rates: pl.DataFrame, counts: Counts) -> Iterator[str]:

@@ -12,7 +12,7 @@ from clinometer.contracts.catalogue import MEASURES
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError
 from clinometer.results import CONDITIONS, join_methods
-from clinometer.results.bundles import HELD
+from clinometer.results.bundles import BUNDLE_PATTERNS
 from clinometer.results.contents import refuse_secrets
 from clinometer.results.controls import JUDGED_KINDS
 from clinometer.results.ranges import IN_PROMPTS, lean_text
@@ -30,7 +30,7 @@ def read_shareable(directory: str | Path) -> Results:
     `read_results`.
     """
     results = read_results(directory)
-    paths = (path for pattern in HELD for path in results.directory.glob(pattern))
+    paths = (path for pattern in BUNDLE_PATTERNS for path in results.directory.glob(pattern))
     refuse_secrets({str(path): path for path in paths if path.is_file()})
     return results
 

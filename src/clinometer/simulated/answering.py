@@ -28,7 +28,7 @@ __all__ = [
     "UNKNOWN",
     "allowed_values",
     "answer",
-    "ask_about",
+    "find_question",
     "intend",
 ]
 
@@ -115,7 +115,7 @@ class SimulatedReply:
 
 def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall) -> SimulatedReply:
     """Answer a call."""
-    question = ask_about(recognition, call)
+    question = find_question(recognition, call)
     if question is None and call.kind == LIKELIHOODS:
         ends = [(end, UNLIKELY) for end in call.options or ()]
         return SimulatedReply("", ends, recognised=False)
@@ -147,7 +147,7 @@ def _logarithm(share: float) -> float:
     return math.log(share) if share > 0 else UNLIKELY
 
 
-def ask_about(recognition: Recognition, call: SimulatedCall) -> RecognisedPrompt | None:
+def find_question(recognition: Recognition, call: SimulatedCall) -> RecognisedPrompt | None:
     """Return the question that a call puts; None if it is not known."""
     texts = [text for role, text in call.messages if role == "user"]
     if not texts:

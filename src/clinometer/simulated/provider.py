@@ -87,10 +87,10 @@ class SimulatedModel(ModelAPI):
         """
         if tools:
             raise ModelError("simulated models call no tools")
-        return self.output(input, config, known_only=True)
+        return self.output(input, config, must_know=True)
 
     def output(
-        self, messages: Sequence[ChatMessage], config: GenerateConfig, *, known_only: bool = False
+        self, messages: Sequence[ChatMessage], config: GenerateConfig, *, must_know: bool = False
     ) -> ModelOutput:
         """Answer one conversation; a prompt of no known study by a sentence or an error."""
         replies = []
@@ -98,7 +98,7 @@ class SimulatedModel(ModelAPI):
         for call in calls:
             reply = answer(self.simulation, self._recognition, call)
             replies.append(reply.up_to(config.max_tokens))
-        if known_only and not replies[0].recognised:
+        if must_know and not replies[0].recognised:
             raise ModelError(
                 f"simulated/{self.model_name} does not know this prompt: it is of no study that "
                 "comes with Clinometer or was named to it (-M studies=FILE.yaml)"

@@ -30,7 +30,7 @@ from clinometer.stimuli import Study, load_study, shipped_studies
 __all__ = ["Recognition", "SharedText"]
 
 #: Trials of a cell that are drawn to see every text it has: orders, labels and versions differ.
-DRAWN = 12
+SAMPLED_TRIALS = 12
 
 #: Characters at the beginning of a prompt by which texts are sorted.
 START = 12
@@ -65,19 +65,19 @@ def mark_words(study: Study, key: str) -> Study:
     decisions = stereotype.decisions
     changes = {
         **_mark_lists(stereotype),
-        "variations": _mark_each(stereotype.variations),
-        "decisions": decisions.model_copy(update={"words": _mark_each(decisions.words)}),
+        "variations": _mark_all(stereotype.variations),
+        "decisions": decisions.model_copy(update={"words": _mark_all(decisions.words)}),
     }
     return study.model_copy(
         update={
             "stereotypes": {key: stereotype.model_copy(update=changes)},
-            "dimensions": _mark_each(study.dimensions),
+            "dimensions": _mark_all(study.dimensions),
             "objects": [_mark(word) for word in study.objects],
         }
     )
 
 
-def _mark_each(lists: Mapping[str, Any]) -> dict[str, Any]:
+def _mark_all(lists: Mapping[str, Any]) -> dict[str, Any]:
     return {name: words.model_copy(update=_mark_lists(words)) for name, words in lists.items()}
 
 
@@ -90,7 +90,7 @@ class SharedText:
     """The kind of each gap, a key of `_GAPS`."""
 
     @classmethod
-    def of(cls, prompt: str) -> SharedText:
+    def from_prompt(cls, prompt: str) -> SharedText:
         """Find the gaps of a prompt whose words are between marks."""
         # A list first, as one gap: its words differ in number and order.
         marked = _LIST.sub("⟦[⟧", prompt)
@@ -147,7 +147,7 @@ class TextOrigin:
             return None
         words: list[Word] = []
         listed: list[Word] = []
-        if ends is not None and Texts.of(self.columns).of_options:
+        if ends is not None and Texts.from_trial(self.columns).option_first:
             if not all(word in self.roles for word in ends):
                 return None
             listed = self._with_roles(ends)
@@ -194,10 +194,10 @@ class Recognition:
     """
 
     def __init__(self, studies: Iterable[Study] = ()) -> None:
-        own_studies = list(studies)
-        names = {study.name for study in own_studies}
+        extra_studies = list(studies)
+        names = {study.name for study in extra_studies}
         shipped = [load_study(name) for name in shipped_studies() if name not in names]
-        self._studies = [*own_studies, *shipped]
+        self._studies = [*extra_studies, *shipped]
         # First part of a group word → the stereotypes that have it, until they are learned.
         self._unlearned: dict[str, set[tuple[int, str]]] = {}
         for place, study in enumerate(self._studies):
@@ -333,11 +333,11 @@ def learn(study: Study, key: str, place: int) -> Iterator[tuple[SharedText, Text
 
 def _designs(instrument: Instrument) -> Iterator[Design]:
     for mode in instrument.modes:
-        yield Design(mode=mode, iterations=DRAWN)
+        yield Design(mode=mode, iterations=SAMPLED_TRIALS)
         if "options" in instrument.options and MODES[mode].per_attribute:
-            yield Design(mode=mode, iterations=DRAWN, options="labels")
+            yield Design(mode=mode, iterations=SAMPLED_TRIALS, options="labels")
         elif "word_list" in instrument.options:
-            yield Design(mode=mode, iterations=DRAWN, word_list="as_released")
+            yield Design(mode=mode, iterations=SAMPLED_TRIALS, word_list="as_released")
 
 
 def _texts_of(
@@ -346,15 +346,15 @@ def _texts_of(
     """Yield the texts of a cell, each once; its trials show marked words."""
     roles = _roles(study, instrument, cell)
     yielded = set[SharedText]()
-    for trial in islice(cell.trials, DRAWN):
+    for trial in islice(cell.trials, SAMPLED_TRIALS):
         followup = trial.get("followup") or ""
         prompts = [trial["prompt"]]
         if OPTION in trial["prompt"]:
-            prompts = Texts.of(trial).beginnings[:1]
+            prompts = Texts.from_trial(trial).beginnings[:1]
         elif "{response1}" in followup:
             prompts.append(followup)
         for prompt in prompts:
-            text = SharedText.of(prompt)
+            text = SharedText.from_prompt(prompt)
             if text in yielded:
                 continue
             yielded.add(text)

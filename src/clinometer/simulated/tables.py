@@ -178,7 +178,7 @@ def _allowed(
 ) -> tuple[Mapping[str, list[str]] | None, list[str] | None, bool]:
     """Return properties, options and whether log-probabilities are asked for."""
     if kind == LIKELIHOODS:
-        return None, Texts.of(trial).ends, True
+        return None, Texts.from_trial(trial).ends, True
     if kind == LOGITS:
         return None, [f" {option}" for option in trial["options"]], True
     if not kind or trial["schema"] is None:
@@ -192,12 +192,12 @@ def _response(trial: Mapping[str, Any], kind: str, replies: list[SimulatedReply]
         return replies[0].text
     by_text = [dict(reply.logprobs) for reply in replies]
     if kind == LIKELIHOODS:
-        texts = Texts.of(trial)
+        texts = Texts.from_trial(trial)
         rows = []
         for logprobs in by_text:
             rows.append([logprobs[end] for end in texts.ends])
         return texts.response(trial, rows)
-    of_words: dict[str, list[float | None]] = {}
+    word_logprobs: dict[str, list[float | None]] = {}
     for word, logprobs in zip(trial["attributes"], by_text, strict=False):
-        of_words[word] = [logprobs.get(f" {option}") for option in trial["options"]]
-    return json.dumps(of_words, ensure_ascii=False)
+        word_logprobs[word] = [logprobs.get(f" {option}") for option in trial["options"]]
+    return json.dumps(word_logprobs, ensure_ascii=False)

@@ -58,7 +58,7 @@ class Leans(Strict):
     wording: dict[str, Unit] = {}
     group: dict[str, Unit] = {}
 
-    def of(self, category: str, stereotype: str) -> float:
+    def lean_of(self, category: str, stereotype: str) -> float:
         """Return the lean of a stereotype, wordings and group words aside."""
         return self.stereotype.get(stereotype, self.category.get(category, self.default))
 
@@ -149,7 +149,7 @@ class Simulation:
         if control is not None:
             leans = leans.model_copy(update={"default": CONTROLS[control]})
         departure = 0.0 if control in NULLS else self._departure("stereotype", key)
-        return leans.of(stereotype.category, key) + departure
+        return leans.lean_of(stereotype.category, key) + departure
 
     def _departure(self, source: Literal["stereotype", "wording", "group"], name: str) -> float:
         """Draw the departure of a stereotype, a wording or a word; the same for a seed."""

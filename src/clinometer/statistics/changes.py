@@ -19,7 +19,7 @@ import polars as pl
 
 from clinometer.errors import InputError, unknown
 from clinometer.results import ESTIMATES, Measure, Schema, as_estimates, check, columns
-from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.schemas import MATCHES
 from clinometer.statistics.clustered import (
     Row,
@@ -260,7 +260,7 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     )
     if rows["sd"].dtype == pl.Null:  # the papers' test is of pairs
         by_methods = by_methods.filter(pl.col("method") != "published")
-    return as_estimates(by_methods, {**OTHER_MEASURES, measure.name: difference})
+    return as_estimates(by_methods, {**COMMON_MEASURES, measure.name: difference})
 
 
 def _known_columns(rows: pl.DataFrame) -> pl.DataFrame:

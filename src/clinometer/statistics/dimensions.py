@@ -26,7 +26,7 @@ import polars as pl
 from scipy.special import ndtri, stdtr
 
 from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, as_estimates, check
-from clinometer.results.estimates import KEYS, OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES, KEYS
 from clinometer.results.ranges import rows_of_range
 from clinometer.statistics.clustered import Array
 
@@ -72,7 +72,7 @@ def correlate_dimensions(estimates: pl.DataFrame) -> pl.DataFrame:
                 row_keys |= {"subject": row_keys.get("model"), "level": level}
                 row_keys |= {"n": matched.height, "first": a, "second": b}
                 rows += [row_keys | row for row in correlate(*points, "a dimension does not vary")]
-    return as_estimates(rows, OTHER_MEASURES)
+    return as_estimates(rows, COMMON_MEASURES)
 
 
 def correlate(x: Array, y: Array, constant: str, confidence: float = 0.95) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ def rank_models(estimates: pl.DataFrame) -> pl.DataFrame:
         )
     if not ranked:
         return NO_ESTIMATES
-    return as_estimates(pl.concat(ranked).sort(*keys, "estimate"), OTHER_MEASURES)
+    return as_estimates(pl.concat(ranked).sort(*keys, "estimate"), COMMON_MEASURES)
 
 
 def _scores(estimates: pl.DataFrame) -> pl.DataFrame:

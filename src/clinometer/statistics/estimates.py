@@ -44,7 +44,7 @@ from clinometer.results import (
     columns,
 )
 from clinometer.results.columns import with_texts
-from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.judging import judge
 from clinometer.statistics.clustered import Row, by_method, check_confidence, cohen_d
 from clinometer.statistics.looks import Looks
@@ -255,7 +255,7 @@ def _as_estimates(tables: Mapping[str, pl.DataFrame], measure: Measure) -> pl.Da
     rows = by_method(
         other_prompts, _GROUP_COLUMNS, prompts, stereotypes, logits, neutral=measure.neutral
     )
-    return as_estimates(rows, {measure.name: measure, **OTHER_MEASURES})
+    return as_estimates(rows, {measure.name: measure, **COMMON_MEASURES})
 
 
 def _is_kept(name: str) -> bool:

@@ -50,7 +50,7 @@ from scipy.special import fdtri
 
 from clinometer.results import SCORES, as_estimates, check
 from clinometer.results.columns import with_codes
-from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.dimensions import FEWEST, pearson_row
 from clinometer.statistics.summaries import NEVER_POOLED
@@ -117,7 +117,7 @@ def estimate_reliability(scores: pl.DataFrame, confidence: float = 0.95) -> pl.D
         run_rows = [_split_half(units, confidence), *_component_rows(units, confidence)]
         rows += [run | row for row in run_rows]
     order = ["measure", *_RUN, "first", "second", "component"]
-    estimates = as_estimates([_estimate_row(row, confidence) for row in rows], OTHER_MEASURES)
+    estimates = as_estimates([_estimate_row(row, confidence) for row in rows], COMMON_MEASURES)
     return estimates.sort(order, maintain_order=True)
 
 

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from clinometer.errors import InputError
 from clinometer.results import (
-    ASKED_ABOUT,
     COMPLIANCE,
     CONDITIONS,
     FACTORS,
     REASONS,
     SCORES,
+    TOPIC_VERSIONS,
     check,
 )
-from clinometer.results.verdicts import ONE_ORDER, ONE_VERSION
+from clinometer.results.verdicts import SINGLE_ORDER, SINGLE_VERSION
 from clinometer.statistics.clustered import Array, mean_of_clusters
 
 __all__ = [
@@ -81,7 +81,7 @@ _ORDERS = ("marginalized_first", "default_first")
 _TURNS = range(4)
 
 #: Flags of means over answers in a single turn, with what `conditional_on` calls them.
-UNBALANCED = {"one_order": ONE_ORDER, "one_version": ONE_VERSION}
+UNBALANCED = {"one_order": SINGLE_ORDER, "one_version": SINGLE_VERSION}
 
 #: What tells the rows of `compliance` apart, in their order.
 COUNTED_BY = [name for name in COMPLIANCE if name in SCORES and name != "coverage"]
@@ -366,11 +366,11 @@ def turn_number() -> pl.Expr:
         return_dtype=pl.Int32,
     )
     version = pl.col("version").replace_strict(
-        {name: number for number, name in enumerate(ASKED_ABOUT, 1)},
+        {name: number for number, name in enumerate(TOPIC_VERSIONS, 1)},
         default=0,
         return_dtype=pl.Int32,
     )
-    code = order * (len(ASKED_ABOUT) + 1) + version
+    code = order * (len(TOPIC_VERSIONS) + 1) + version
     number = pl.when(code > 0).then(code).rank("dense").over("instrument").cast(pl.Int32) - 1
     return number.clip(upper_bound=_TURNS[-1]).alias("turn")
 

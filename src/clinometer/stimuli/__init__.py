@@ -5,10 +5,10 @@ from clinometer.stimuli.loading import (
     find_intervention,
     load_study,
     open_study,
-    own_studies,
     parse_study,
     shipped_studies,
     study_hash,
+    user_studies,
 )
 from clinometer.stimuli.remarks import remarks
 from clinometer.stimuli.study import (
@@ -62,7 +62,6 @@ __all__ = [
     "holds",
     "load_study",
     "open_study",
-    "own_studies",
     "parse_study",
     "read_items",
     "remarks",
@@ -70,5 +69,6 @@ __all__ = [
     "study_hash",
     "things_name",
     "unfill",
+    "user_studies",
     "word_key",
 ]

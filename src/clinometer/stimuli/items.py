@@ -62,8 +62,8 @@ def find_items(items: BenchmarkItems, study: str = "") -> Path | None:
     shipped = Path(str(resources.files("clinometer.stimuli"))) / "items"
     # Of a shipped study it is no path but a name, and nothing lies beside it.
     is_path = Path(study).is_file() or Path(study).parent != Path()
-    beside = [Path(study).parent] if is_path else []
-    for folder in (*beside, items_folder(), shipped):
+    study_folders = [Path(study).parent] if is_path else []
+    for folder in (*study_folders, items_folder(), shipped):
         path = folder / items.file
         if path.is_file():
             return path

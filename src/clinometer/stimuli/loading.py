@@ -30,7 +30,7 @@ __all__ = [
     "check_name",
     "load_study",
     "open_study",
-    "own_studies",
+    "user_studies",
     "parse_mapping",
     "parse_study",
     "read_study",
@@ -51,7 +51,7 @@ def shipped_studies() -> list[str]:
     return _yaml_names("studies")
 
 
-def own_studies() -> dict[str, Path]:
+def user_studies() -> dict[str, Path]:
     """Return the user's studies by name, with their files.
 
     They are the ``.yaml`` files of the folders in the environment variable `STUDIES`, separated as
@@ -63,8 +63,8 @@ def own_studies() -> dict[str, Path]:
     StudyError
         If there is no such folder.
     """
-    named = os.environ.get(STUDIES, "")
-    folders = [(STUDIES, Path(folder)) for folder in named.split(os.pathsep) if folder]
+    folders_text = os.environ.get(STUDIES, "")
+    folders = [(STUDIES, Path(folder)) for folder in folders_text.split(os.pathsep) if folder]
     for point in entry_points(group="clinometer.studies"):
         try:
             spec = find_spec(point.value)
@@ -111,7 +111,7 @@ def load_study(study: str | Path | Study) -> Study:
     Parameters
     ----------
     study
-        ``"bai2025"``, the name of one of `own_studies`, or a path ending in ``.yaml`` or ``.yml``.
+        ``"bai2025"``, the name of one of `user_studies`, or a path ending in ``.yaml`` or ``.yml``.
         A `Study` is returned as it is.
 
     Returns
@@ -139,8 +139,8 @@ def load_study(study: str | Path | Study) -> Study:
     if str(study) in shipped_studies():
         return _shipped_study(str(study))
     # Looked for last: it reads what every installed package says of itself.
-    own = own_studies()
-    return load_study(own[check_name("study", str(study), [*shipped_studies(), *own])])
+    studies = user_studies()
+    return load_study(studies[check_name("study", str(study), [*shipped_studies(), *studies])])
 
 
 def check_name(kind: str, name: str, names: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ MAX_BYTES = 2_000_000
 LOW, HIGH = 0.0, 100.0
 
 #: Ratings that all lie below are on another scale, which has to be stated.
-_OTHER_SCALE = 10.0
+_LEAST_MAXIMUM = 10.0
 
 _FILE = re.compile(r"[\w-][\w.-]*\.csv(\.gz)?")
 
@@ -116,9 +116,9 @@ def parse_norms(text: str, label: str = "norms") -> pl.DataFrame:
     # A comparison with nan is false, and so is one with null.
     in_range = rating.is_between(low, high).fill_null(False)
     names = ("group", "trait_low", "trait_high")
-    is_named = pl.all_horizontal(pl.col(c).fill_null("") != "" for c in names)
+    has_names = pl.all_horizontal(pl.col(c).fill_null("") != "" for c in names)
     rows = texts.with_row_index("row", 2)  # as an editor counts lines, below the head
-    if not (wrong := rows.filter(~is_named)).is_empty():
+    if not (wrong := rows.filter(~has_names)).is_empty():
         raise StudyError(f"{label}: row {wrong['row'][0]}: group, trait_low or trait_high is empty")
     if not (wrong := rows.filter(~in_range)).is_empty():
         value = (wrong["rating"][0] or "")[:40]
@@ -130,15 +130,15 @@ def parse_norms(text: str, label: str = "norms") -> pl.DataFrame:
 
 def _with_scale(table: pl.DataFrame, label: str) -> tuple[pl.DataFrame, float, float]:
     """Return a table with a column `rating`, and the ends of the scale of its ratings."""
-    stated = find_scale(table.columns, "rating")
-    if stated is not None:
-        column, low, high = stated
+    scale = find_scale(table.columns, "rating")
+    if scale is not None:
+        column, low, high = scale
         return table.rename({column: "rating"}), low, high
     ratings: list[float] = []
     if "rating" in table.columns:
         numbers = table["rating"].str.strip_chars().cast(pl.Float64, strict=False)
         ratings = numbers.drop_nulls().to_list()
-    if ratings and len(ratings) == table.height and max(ratings) <= _OTHER_SCALE:
+    if ratings and len(ratings) == table.height and max(ratings) <= _LEAST_MAXIMUM:
         raise StudyError(
             f"{label}: ratings from {min(ratings):g} to {max(ratings):g}; expected 0 to {HIGH:g}. "
             "If people rated on another scale, name the column by its ends: rating 1 to 7"

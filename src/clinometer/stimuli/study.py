@@ -38,7 +38,7 @@ __all__ = ["ARBITRARY_WORDS", "AnswerVocabulary", "Citation", "Dimension", "Fami
 ARBITRARY_WORDS = "control_words"
 
 #: What a study of `Study.with_people` says of its groups.
-_NAMED_AS_PEOPLE = "Groups that {} names with one word are named as people (Clinometer's phrases)."
+_PEOPLE_NOTE = "Groups that {} names with one word are named as people (Clinometer's phrases)."
 
 #: The groups of a stereotype, as its lists are called.
 SIDES = ("marginalized", "default")
@@ -177,7 +177,7 @@ class Stereotype(StereotypeWords):
         """Return whether these variations name a group with one and the same word."""
         lists = [self.words(name) for name in variations]
         words = ({word for words in lists for word in getattr(words, side)} for side in SIDES)
-        return any(len(of_side) == 1 for of_side in words)
+        return any(len(side_words) == 1 for side_words in words)
 
     def word_keys(self) -> set[str]:
         """Return the normalised words of all its lists."""
@@ -272,9 +272,9 @@ class Study(Strict):
 
         They keep their words and decisions. What other stereotypes are asked stays as it is.
         """
-        own_fields = {"variations": {}, "taken_from": control.name}
+        lent_fields = {"variations": {}, "taken_from": control.name}
         added = {
-            key: stereotype.model_copy(update={**own_fields, "control": control.control_of(key)})
+            key: stereotype.model_copy(update={**lent_fields, "control": control.control_of(key)})
             for key, stereotype in control.stereotypes.items()
         }
         return self.model_copy(update={"stereotypes": {**self.stereotypes, **added}})
@@ -305,7 +305,7 @@ class Study(Strict):
         changed = {
             **{"name": f"{self.name}_people"[:64], "word_study": self.name},
             **{"title": f"{self.title or self.name}: groups named as people"},
-            **{"deviations": [*self.deviations, _NAMED_AS_PEOPLE.format(self.name)], "norms": ""},
+            **{"deviations": [*self.deviations, _PEOPLE_NOTE.format(self.name)], "norms": ""},
             **{"stereotypes": {**people, **controls}},
         }
         return self.model_copy(update=changed)
@@ -336,9 +336,9 @@ class Study(Strict):
         added = {}
         for place, key in enumerate(keys):
             stereotype = self.stereotypes[key]
-            own = stereotype.word_keys()
+            used_keys = stereotype.word_keys()
             free = {
-                side: [word for word in getattr(pool, side) if word_key(word) not in own]
+                side: [word for word in getattr(pool, side) if word_key(word) not in used_keys]
                 for side in SIDES
             }
             groups = {
@@ -354,8 +354,8 @@ class Study(Strict):
 
     def own(self) -> Study:
         """Return the study without the controls that it was lent, and without its things."""
-        own = {key: words for key, words in self.stereotypes.items() if not words.taken_from}
-        return self.model_copy(update={"stereotypes": own})
+        unlent = {key: words for key, words in self.stereotypes.items() if not words.taken_from}
+        return self.model_copy(update={"stereotypes": unlent})
 
     def ratings(self) -> pl.DataFrame:
         """Return the norms: columns `norms.NORMS`, and the `stereotype` that the group is of."""
@@ -482,8 +482,8 @@ def _ratings(text: str, names: tuple[tuple[str, str], ...]) -> pl.DataFrame:
     table = parse_norms(text)
     groups = table["group"].unique()
     keys = dict(names)
-    found = {group: keys.get(word_key(group)) for group in groups}
-    stereotype = pl.col("group").replace_strict(found, return_dtype=pl.String)
+    key_by_group = {group: keys.get(word_key(group)) for group in groups}
+    stereotype = pl.col("group").replace_strict(key_by_group, return_dtype=pl.String)
     return table.with_columns(stereotype=stereotype)
 
 

@@ -154,7 +154,7 @@ Sentence = Annotated[str, holds("group attribute"), _ends_in("attribute")]
 Outcome = Annotated[str, holds("group object outcome"), _ends_in("outcome")]
 Clause = Annotated[str, holds("group attribute"), _ends_in("attribute")]
 Framed = Annotated[str, holds("decision"), _ends_in("decision")]
-Asked = Annotated[str, holds("decision answer"), _ends_in("answer")]
+Judgement = Annotated[str, holds("decision answer"), _ends_in("answer")]
 
 
 class Variation(Strict):
@@ -363,7 +363,7 @@ class DecisionSentences(Strict):
     """What the `likelihood` mode asks of decisions: sentences around the `clause` of each."""
 
     relative_decision: dict[Name, Framed] = {}
-    absolute_decision: dict[Name, Asked] = {}
+    absolute_decision: dict[Name, Judgement] = {}
     yes_no: tuple[Word, Word] = ("yes", "no")
     """What may stand at {answer}."""
 

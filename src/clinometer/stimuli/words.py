@@ -25,7 +25,7 @@ __all__ = [
 
 _JOINERS = "\u200c\u200d"
 _WITHOUT_JOINERS = str.maketrans(dict.fromkeys(_JOINERS))
-_JOINED = re.compile(f"(.?)([{_JOINERS}])(?=(.?))", re.DOTALL)
+_JOINING = re.compile(f"(.?)([{_JOINERS}])(?=(.?))", re.DOTALL)
 #: Blocks of Arabic to N'Ko, of the Indic scripts, of Myanmar, and of Khmer and Mongolian.
 _JOINING_SCRIPTS = ((0x0600, 0x0DFF), (0x1000, 0x109F), (0x1780, 0x18AF), (0xFB50, 0xFDFF))
 _VIRAMA = 9  # the combining class of the signs that take a vowel away
@@ -49,7 +49,7 @@ def has_control(word: str) -> bool:
     >>> has_control("خانه\u200cدار"), has_control("ho\u200cme"), has_control("ho\u202eme")
     (False, True, True)
     """
-    spelled = _JOINED.sub(lambda match: match[1] if _is_spelling(*match.groups()) else "\0", word)
+    spelled = _JOINING.sub(lambda match: match[1] if _is_spelling(*match.groups()) else "\0", word)
     return any(unicodedata.category(character).startswith("C") for character in spelled)
 
 

@@ -21,17 +21,17 @@ from clinometer.results.verdicts import verdict_kind
 from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = [
-    "FILTERS", "PAGE", "SHOWN", "SORTS", "AnswerTables", "AnswerSelection", "Neighbours", "choices",
-    "of_tables",
+    "FILTERS", "PAGE", "PREVIEW", "SORTS", "AnswerTables", "AnswerSelection", "Neighbours",
+    "choices", "find_tables",
 ]  # fmt: skip
 
 #: Answers on a page.
 PAGE = 50
 #: Characters of a text that a list shows.
-SHOWN = 160
+PREVIEW = 160
 
 #: Characters of recorded log-probabilities that are read, to list them as probabilities.
-MOST_READ = 20_000
+MOST_CHARACTERS = 20_000
 
 #: What answers are chosen by, each a column; status and verdict are made here.
 FILTERS = ("model", "study", "instrument", "mode", *CONDITIONS, "category", "stereotype",
@@ -47,12 +47,12 @@ _LIST_COLUMNS = (
 _SCORE_COLUMNS = ("score", "reason", "outcome", "word_list", "scoring")
 
 #: What the mean of a stereotype and a score that enters it have in common.
-_MEAN_OF = [
+_MEAN_KEYS = [
     *("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring"),
     *("stereotype", "dimension"),
 ]
 _MEAN = (
-    *(*_MEAN_OF, "estimate", "ci_low", "ci_high", "n_scored", "verdict", "because", "neutral"),
+    *(*_MEAN_KEYS, "estimate", "ci_low", "ci_high", "n_scored", "verdict", "because", "neutral"),
     *("conditional_on", "ci_low_bounded", "ci_high_bounded", "verdict_bounded"),
 )
 
@@ -105,7 +105,7 @@ class AnswerTables:
             means = self.means().filter(
                 verdict_kind(pl.col("verdict")) == selection.values["verdict"]
             )
-            rows = rows.join(means.lazy(), on=_MEAN_OF, how="semi", nulls_equal=True)
+            rows = rows.join(means.lazy(), on=_MEAN_KEYS, how="semi", nulls_equal=True)
         if selection.text:
             matches = _find_words(self, selection.text.lower(), stamps(self.responses))
             rows = rows.join(matches.lazy(), on=_ID, how="semi")
@@ -124,9 +124,9 @@ class AnswerTables:
         failed = pl.col("error").is_not_null()
         status = pl.when(failed).then(pl.lit("error")).otherwise(pl.lit("answered"))
         none = [pl.lit(None, SCORES[name]).alias(name) for name in _SCORE_COLUMNS]
-        return self.asked().select(*_LIST_COLUMNS, *none, status=status)
+        return self.scan_answers().select(*_LIST_COLUMNS, *none, status=status)
 
-    def asked(self) -> pl.LazyFrame:
+    def scan_answers(self) -> pl.LazyFrame:
         """Scan the answers with what was asked; raises as `rows`."""
         return scan_table(self.responses, RESPONSES)
 
@@ -142,11 +142,11 @@ class AnswerTables:
         rows = self.rows(selection).filter(pl.col("trial_id").is_in(page_ids["trial_id"].implode()))
         listed = page_ids.join(rows.collect(), on=_ID, how="inner", nulls_equal=True,
                                maintain_order="left_right")  # fmt: skip
-        listed = listed.join(self.means(), on=_MEAN_OF, how="left", nulls_equal=True,
+        listed = listed.join(self.means(), on=_MEAN_KEYS, how="left", nulls_equal=True,
                              maintain_order="left")  # fmt: skip
         # A character more than is shown, so that a cut text is known as one.
-        heads = [pl.col(name).str.slice(0, SHOWN + 1) for name in ("prompt", "error")]
-        length = pl.when(pl.col("options").is_null()).then(SHOWN + 1).otherwise(MOST_READ)
+        heads = [pl.col(name).str.slice(0, PREVIEW + 1) for name in ("prompt", "error")]
+        length = pl.when(pl.col("options").is_null()).then(PREVIEW + 1).otherwise(MOST_CHARACTERS)
         answer = pl.col("response").str.slice(0, length)
         texts = self._read_texts(listed, *_ID, *heads, answer, "options")
         return listed.join(texts, on=_ID, how="left", maintain_order="left"), ids.height
@@ -158,7 +158,7 @@ class AnswerTables:
     def _read_texts(self, answers: pl.DataFrame, *columns: str | pl.Expr) -> pl.DataFrame:
         """Read columns of some answers, the first of each."""
         ids = pl.col("trial_id").is_in(answers["trial_id"].unique().implode())
-        texts = self.asked().filter(ids).select(*columns).collect()
+        texts = self.scan_answers().filter(ids).select(*columns).collect()
         return texts.join(answers.select(_ID), on=_ID, how="semi").unique(_ID, keep="first")
 
     def means(self) -> pl.DataFrame:
@@ -170,13 +170,13 @@ class AnswerTables:
     def answer(self, model: str, trial: str) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
         """Return an answer with what was asked, and its scores; None where there is none."""
         same = (pl.col("model") == model) & (pl.col("trial_id") == trial)
-        responses = self.asked().filter(same).select(list(RESPONSES)).head(1).collect()
+        responses = self.scan_answers().filter(same).select(list(RESPONSES)).head(1).collect()
         if responses.is_empty():
             return None
         scores = pl.DataFrame(schema=SCORES)
         if self.scores is not None:
             scores = scan_table(self.scores, SCORES).filter(same).select(list(SCORES)).collect()
-            scores = scores.join(self.means(), on=_MEAN_OF, how="left", nulls_equal=True,
+            scores = scores.join(self.means(), on=_MEAN_KEYS, how="left", nulls_equal=True,
                                  maintain_order="left")  # fmt: skip
         return responses.row(0, named=True), list(scores.iter_rows(named=True))
 
@@ -184,7 +184,7 @@ class AnswerTables:
         """Return the trial of the same draw in the other order; None without one."""
         if answer["pair_id"] is None:
             return None
-        partners = self.asked().filter(
+        partners = self.scan_answers().filter(
             pl.col("pair_id") == answer["pair_id"],
             pl.col("model") == answer["model"],
             pl.col("trial_id") != answer["trial_id"],
@@ -205,7 +205,7 @@ class AnswerTables:
         return Neighbours(before, after, place + 1, ids.height)
 
 
-def of_tables(run: ListedRun) -> AnswerTables | None:
+def find_tables(run: ListedRun) -> AnswerTables | None:
     """Return the tables of a results directory; None before they are written."""
     if not run.has("responses.parquet", "scores.parquet"):
         return None
@@ -221,7 +221,7 @@ def _means(directory: Path, _: tuple[Stamp, ...]) -> pl.DataFrame:
         family="answers",
     )
     rows = join_methods(rows, "clustered", IN_PROMPTS)
-    return rows.select(_MEAN).unique(_MEAN_OF, keep="first", maintain_order=True)
+    return rows.select(_MEAN).unique(_MEAN_KEYS, keep="first", maintain_order=True)
 
 
 @lru_cache(maxsize=4)
@@ -230,7 +230,7 @@ def _find_words(source: AnswerTables, text: str, _: tuple[Stamp, ...]) -> pl.Dat
     has_text = pl.any_horizontal(
         pl.col(name).str.to_lowercase().str.contains(text, literal=True) for name in _TEXTS
     )
-    return source.asked().filter(has_text.fill_null(False)).select(_ID).collect()
+    return source.scan_answers().filter(has_text.fill_null(False)).select(_ID).collect()
 
 
 def choices(source: AnswerTables) -> dict[str, list[str]]:

@@ -51,7 +51,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=_make_visible,
     )
     environment.filters |= {
         "ago": ago,
@@ -68,7 +68,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _shown(value: Any) -> Any:
+def _make_visible(value: Any) -> Any:
     """Show what would act invisibly; text of our own is left alone."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 

@@ -12,12 +12,12 @@ from clinometer.pieces.prose import MEANINGS, cut, mean_text, number, verdict, v
 from clinometer.pieces.sections import Piece
 from clinometer.report.answers.examples import passages
 from clinometer.results import CONDITIONS
-from clinometer.results.logprobs import as_asked, in_words
+from clinometer.results.logprobs import in_words, readable_prompt
 from clinometer.results.ranges import lean_text
 from clinometer.results.verdicts import explained
-from clinometer.viewing.answers import SHOWN
+from clinometer.viewing.answers import PREVIEW
 
-__all__ = ["LONGEST", "AnswerReading", "Text", "about", "listed", "readings", "texts"]
+__all__ = ["LONGEST", "AnswerReading", "Text", "describe_question", "listed", "readings", "texts"]
 
 #: Characters of a text that a page shows.
 LONGEST = 20_000
@@ -75,9 +75,9 @@ def listed(rows: Sequence[Mapping[str, Any]], address: str) -> dict[str, Any]:
     return {
         "address": address,
         "trial": row["trial_id"] or "–",
-        "about": about(row),
-        "prompt": _first_line(as_asked(row["prompt"] or "", row["options"])),
-        "answer": cut(as_line(in_words(row["response"] or "", row["options"])), SHOWN)
+        "about": describe_question(row),
+        "prompt": _first_line(readable_prompt(row["prompt"] or "", row["options"])),
+        "answer": cut(as_line(in_words(row["response"] or "", row["options"])), PREVIEW)
         or _first_line(row["error"]),
         "scores": [_score(score_row, several=several) for score_row in rows],
     }
@@ -98,10 +98,10 @@ def _score(row: Mapping[str, Any], *, several: bool) -> tuple[str, str, str]:
 
 def _first_line(text: str | None) -> str:
     """Give the beginning of a text in a line."""
-    return cut(" ".join((text or "").split()), SHOWN)
+    return cut(" ".join((text or "").split()), PREVIEW)
 
 
-def about(row: Mapping[str, Any]) -> str:
+def describe_question(row: Mapping[str, Any]) -> str:
     """Say who was asked what, in which way."""
     words = " / ".join(filter(None, (row["marginalized"], row["default"])))
     conditions = (row[name] for name in CONDITIONS if row[name] != "none")

@@ -36,7 +36,7 @@ __all__ = ["make_simulated_app", "serve_simulated"]
 MOST_CHOICES = 128
 
 #: What is read of a body, besides what has another name here.
-READ = ("n", "seed", "max_tokens", "logprobs", "top_logprobs", "structured_outputs")
+BODY_FIELDS = ("n", "seed", "max_tokens", "logprobs", "top_logprobs", "structured_outputs")
 
 
 def serve_simulated(
@@ -127,7 +127,7 @@ def _messages(body: Mapping[str, Any]) -> list[ChatMessage]:
 
 def _settings(body: Mapping[str, Any]) -> GenerateConfig:
     """Return what is read of a body, as inspect has it."""
-    fields = {name: body[name] for name in READ if body.get(name) is not None}
+    fields = {name: body[name] for name in BODY_FIELDS if body.get(name) is not None}
     if (longest := body.get("max_completion_tokens")) is not None:
         fields["max_tokens"] = longest
     if (options := body.get("guided_choice")) is not None:

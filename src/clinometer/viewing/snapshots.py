@@ -24,7 +24,7 @@ __all__ = ["Snapshots"]
 
 #: Answers are read again at the earliest after so many seconds, and after so many times the
 #: seconds that it took: a run on the same machine has the rest.
-EVERY_S = 3.0
+RENEW_EVERY_S = 3.0
 REST = 10.0
 
 
@@ -33,7 +33,7 @@ class _Snapshot:
     """What a table was made from, when, and how long that took."""
 
     versions: tuple[Stamp, ...]
-    made_at: float
+    creation_time: float
     took_s: float
 
 
@@ -80,10 +80,10 @@ class Snapshots:
                 start = time.monotonic()
                 versions = stamps(*files)
                 answers = (ModelAnswers(run.path, model) for model in models)
-                parts = (of_model.join(piece) for of_model in answers for piece in pieces(trials))
+                parts = (source.join(piece) for source in answers for piece in pieces(trials))
                 write_pieces(parts, path)
                 self._record(path, versions, start)
-            return path, time.monotonic() - self._snapshots[path].made_at
+            return path, time.monotonic() - self._snapshots[path].creation_time
 
     def _record(self, path: Path, versions: tuple[Stamp, ...], start: float) -> None:
         now = time.monotonic()
@@ -91,4 +91,4 @@ class Snapshots:
 
 
 def _may_renew(snapshot: _Snapshot) -> bool:
-    return time.monotonic() - snapshot.made_at > max(EVERY_S, REST * snapshot.took_s)
+    return time.monotonic() - snapshot.creation_time > max(RENEW_EVERY_S, REST * snapshot.took_s)

@@ -27,7 +27,7 @@ from clinometer.viewing.answers import (
     AnswerSelection,
     AnswerTables,
     choices,
-    of_tables,
+    find_tables,
 )
 from clinometer.viewing.facts import (
     FILES,
@@ -201,7 +201,7 @@ class Views:
             run,
             cut(trial, 200),
             "",
-            about=shown.about(answer),
+            about=shown.describe_question(answer),
             readings=shown.readings(scores),
             quotes=shown.texts(answer, scores),
             turns=turns,
@@ -328,8 +328,8 @@ class Views:
         progress = []
         for model in models:
             progress.append(current.get(model) or self._counter.count(run.path, model, None))
-        answered = sum(of_model.answered for of_model in progress)
-        trials = [of_model.trials for of_model in progress]
+        answered = sum(model_progress.answered for model_progress in progress)
+        trials = [model_progress.trials for model_progress in progress]
         if None in trials:
             return f"{answered:,} so far"
         total = sum(number or 0 for number in trials)
@@ -348,7 +348,7 @@ class Views:
 
     def _source(self, run: ListedRun, *, journal: bool) -> tuple[AnswerTables, str]:
         """Return what answers are read from, and a line about it."""
-        tables = of_tables(run)
+        tables = find_tables(run)
         if tables is not None and not journal:
             plan = plan_of(run)
             if plan.get("recorded") or tables_are_current(run.path, models_of(plan)) is not None:
@@ -378,7 +378,7 @@ def _selection_query(selection: AnswerSelection, *, journal: bool) -> dict[str, 
 
 
 def _reads_journal(request: Request, run: ListedRun) -> bool:
-    return request.query_params.get("source") == "journal" or of_tables(run) is None
+    return request.query_params.get("source") == "journal" or find_tables(run) is None
 
 
 def _page_number(page: str | None) -> int:

@@ -99,18 +99,18 @@ def read_valence(path: str | Path) -> dict[str, float]:
 
 
 def _find_ends(
-    ratings: Mapping[str, float], stated: tuple[float, float] | None, path: str | Path
+    ratings: Mapping[str, float], scale: tuple[float, float] | None, path: str | Path
 ) -> tuple[float, float]:
     """Return the ends of the scale: those stated, or the first of `SCALES` that holds all."""
     lowest = min(ratings, key=ratings.__getitem__)
     highest = max(ratings, key=ratings.__getitem__)
     # In the order of `SCALES`: values from 0 to 1 fit the second one too.
-    for low, high in SCALES if stated is None else (stated,):
+    for low, high in SCALES if scale is None else (scale,):
         if low <= ratings[lowest] and ratings[highest] <= high:
             return low, high
     span = f"from {ratings[lowest]:g} ({lowest!r}) to {ratings[highest]:g} ({highest!r})"
-    if stated is not None:
-        raise InputError(f"{path}: valences {span}; its scale is {stated[0]:g} to {stated[1]:g}")
+    if scale is not None:
+        raise InputError(f"{path}: valences {span}; its scale is {scale[0]:g} to {scale[1]:g}")
     raise InputError(
         f"{path}: valences {span}; known scales are 0 to 1 and −1 to 1. Name the column by the "
         "ends of its scale: valence 1 to 7"
@@ -225,10 +225,10 @@ def _read_rows(path: Path, *needed: str) -> _Rows:
 def _column_names(columns: Sequence[str]) -> tuple[list[str], tuple[float, float] | None]:
     """Return the names of columns in lower case, those of `_NAMES` by our names; and a scale."""
     names = [name.strip().lower() for name in columns]
-    stated = find_scale(names, "valence") or (_WARRINER if _WARRINER[0] in names else None)
+    column_scale = find_scale(names, "valence") or (_WARRINER if _WARRINER[0] in names else None)
     scale = None
-    if stated is not None:
-        column, *ends = stated
+    if column_scale is not None:
+        column, *ends = column_scale
         scale = (ends[0], ends[1])
         names[names.index(column)] = "valence"
     # A table may have both names, as "v" and "valence": then the other one keeps its own.

@@ -8,7 +8,7 @@ import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, ResponseSchema
 from inspect_ai.util import JSONSchema
 
-from clinometer.models.embedded.engine import KEPT, prompt_chain
+from clinometer.models.embedded.engine import CACHED_TOKENS, prompt_chain
 
 PLEASANT = ["joy", "love", "wonderful"]
 UNPLEASANT = ["agony", "terrible", "nasty"]
@@ -87,7 +87,7 @@ def test_log_probabilities_depend_neither_on_neighbours_nor_on_what_is_kept(smol
     for one, *others in zip(alone, together, kept, strict=True):
         assert all(float((one - other).abs().max()) < 1e-4 for other in others)
     assert 4 * again < computed < sum(map(len, several))
-    assert sum(len(tokens) for _, tokens, _ in engine._kept) <= KEPT
+    assert sum(len(tokens) for _, tokens, _ in engine._kept) <= CACHED_TOKENS
 
 
 def test_places_are_given_back(tiny, ask):

@@ -23,5 +23,5 @@ def test_the_machine_is_measured():
 
 
 def test_only_the_embedded_model_has_minutes():
-    assert Cost.of("clinometer/smollm2", (1, 1), (1000, 0)).seconds > 0
-    assert Cost.of("openai/gpt-4o", (1, 1), (1000, 0)).seconds is None
+    assert Cost.from_tokens("clinometer/smollm2", (1, 1), (1000, 0)).seconds > 0
+    assert Cost.from_tokens("openai/gpt-4o", (1, 1), (1000, 0)).seconds is None

@@ -231,4 +231,4 @@ def cost_of_associations(
     prompt = sum(len(message["content"]) for message in messages) / CHARACTERS_PER_TOKEN
     tokens_in = math.ceil(calls * (prompt + TOKENS_PER_PROMPT))
     tokens_out = answers * TOKENS_PER_ANSWER
-    return Cost.of(model, (answers, calls), (tokens_in, tokens_out), prices)
+    return Cost.from_tokens(model, (answers, calls), (tokens_in, tokens_out), prices)

@@ -11,7 +11,7 @@ from clinometer.errors import InputError
 from clinometer.families.networks.network import Network
 from clinometer.families.networks.spreading import NORMS, Spreading
 from clinometer.results import Measure
-from clinometer.results.estimates import OTHER_MEASURES
+from clinometer.results.estimates import COMMON_MEASURES
 
 __all__ = ["FAMILY", "INSTRUMENT", "MEASURES", "Setting"]
 
@@ -46,7 +46,7 @@ MEASURES = {
                 0.0, "negative: as in people", _PRIMING, consistent=None),
         Measure("priming_effect", "Effect of related primes on activation", -1.0, 1.0, 0.0,
                 "positive: as in people", _PRIMING, consistent=None),
-        OTHER_MEASURES["rank_correlation"],
+        COMMON_MEASURES["rank_correlation"],
     )
 }  # fmt: skip
 

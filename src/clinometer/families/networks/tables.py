@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from clinometer.results.columns import Schema, columns, of_kind
+from clinometer.results.columns import Schema, columns, typed_columns
 from clinometer.results.schemas import Table
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
 
 #: The columns that only these tables have.
 COLUMNS = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         network="the network; in estimates it is the subject",
         network_a="the first of two networks",
@@ -34,7 +34,7 @@ COLUMNS = {
         src="one end of an edge",
         tgt="the other end of an edge",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Int64(),
         nodes="words of the network",
         edges="associations of the network",
@@ -47,7 +47,7 @@ COLUMNS = {
         hop="hops from the first word of the stream",
         hops="hops of the shortest paths from the prime to the target",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         density="edges / possible edges",
         average_degree="mean number of edges of a node",
@@ -61,12 +61,12 @@ COLUMNS = {
         valence="valence, 0 (negative) to 1 (positive)",
         weight="weight of an edge",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Boolean(),
         directed="whether edges are directed",
         shown="whether the drawing shows it",
     ),
-    **of_kind(
+    **typed_columns(
         pl.List(pl.String()),
         absent="primes and targets that are not in the network",
     ),

@@ -274,7 +274,7 @@ def cost_of_contexts(
     input_tokens = math.ceil(characters / CHARACTERS_PER_TOKEN + TOKENS_PER_PROMPT * len(terms))
     sentences = len(terms) * options.per_sense
     output_tokens = sentences * TOKENS_PER_SENTENCE
-    return Cost.of(model, (sentences, len(terms)), (input_tokens, output_tokens), prices)
+    return Cost.from_tokens(model, (sentences, len(terms)), (input_tokens, output_tokens), prices)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from clinometer.results.estimates import OTHER_MEASURES, Measure
+from clinometer.results.estimates import COMMON_MEASURES, Measure
 
 __all__ = ["MEASURES"]
 
@@ -37,7 +37,7 @@ _ALL = (
     Measure("mac", "Difference of mean average cosine distances, of one group", -2.0, 2.0, 0.0,
             "positive: the group is closer to `toward`, which is stereotype-consistent",
             "Manzini et al. (2019)"),
-    *(OTHER_MEASURES[name] for name in ("correlation", "rank_correlation", "log_odds")),
+    *(COMMON_MEASURES[name] for name in ("correlation", "rank_correlation", "log_odds")),
 )  # fmt: skip
 
 #: The measures of hidden states, by name.

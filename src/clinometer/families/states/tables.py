@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from clinometer.results.columns import Schema, columns, of_kind
+from clinometer.results.columns import Schema, columns, typed_columns
 from clinometer.results.schemas import FITS, Table
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
 
 #: The columns that only these tables have.
 COLUMNS = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         role="whose contexts: terms of the poles, or held-out terms",
         property="what is counted: contexts per term, words of a context, position of the term",
@@ -27,7 +27,7 @@ COLUMNS = {
         term="a term as it is spelt in its context",
         context="the text that contains the term",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Int64(),
         n_first="words of the first group or set of targets",
         n_second="words of the second group or set of targets",
@@ -37,7 +37,7 @@ COLUMNS = {
         n_high="terms that the dictionary has at the high pole",
         value="number of contexts, number of words, or place of the term among them",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         coordinate="coordinate of a word, in standard deviations of the compared words",
         raw="coordinate of a word before standardisation",

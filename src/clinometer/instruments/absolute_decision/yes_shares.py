@@ -20,7 +20,7 @@ from clinometer.authoring import (
     Tables,
     check,
     columns,
-    of_kind,
+    typed_columns,
     without_texts,
 )
 from clinometer.instruments import chained_task, relative_decision
@@ -53,7 +53,7 @@ CONSISTENT_SHARE = Measure(
 #: Constant that the released analysis adds to the counts of yes and of no.
 EPSILON = 0.0001
 
-_COLUMNS = of_kind(
+_COLUMNS = typed_columns(
     pl.Float64(),
     n_yes="answers of yes; in forced mode the expected number",
     n_no="answers of no",

@@ -22,7 +22,7 @@ from clinometer.authoring import (
     Table,
     Tables,
     columns,
-    of_kind,
+    typed_columns,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ FAR_UAR = Measure(
 #: Note on differences between answers that were not drawn in pairs.
 AFTERWARDS = "paired afterwards, within a wording and along the objects"
 
-_COLUMNS = of_kind(
+_COLUMNS = typed_columns(
     pl.Float64(),
     n_comedy="descriptions called comedy; in forced mode the expected number",
     n_tragedy="descriptions called tragedy",

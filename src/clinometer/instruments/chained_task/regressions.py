@@ -18,7 +18,7 @@ from clinometer.authoring import (
     Table,
     Tables,
     columns,
-    of_kind,
+    typed_columns,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ PARTS = {"association": "chained_association", "decision": "chained_decision"}
 #: Columns that identify a run of an instrument.
 _RUN = ("model", "study", "mode", *CONDITIONS)
 
-_COLUMNS = of_kind(
+_COLUMNS = typed_columns(
     pl.Float64(),
     association="association score of a chained answer, −1 to 1",
     decision="decision of a chained answer, 1 or 0",

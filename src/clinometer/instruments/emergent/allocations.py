@@ -25,7 +25,7 @@ from clinometer.authoring import (
     Tables,
     as_estimates,
     columns,
-    of_kind,
+    typed_columns,
 )
 from clinometer.instruments.emergent import indices
 from clinometer.instruments.emergent.agents import AGENTS, EPISODES, BanditTask, simulate_agent
@@ -34,18 +34,18 @@ from clinometer.instruments.emergent.part import LETTERS, NAME, part_of
 __all__ = ["DETAILS", "QUANTITIES", "allocation_of", "describe_allocations"]
 
 _OWN = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         agent="an agent in the same task whose policy is known; null: the model",
         quantity="stratification; divergence (bits); explored (share of pairs of group and job); "
         "entropy (bits); did_well (share of the persons); first_option (share of the job that is "
         "named first)",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         at_random="expectation of an agent that chooses at random, exact",
     ),
-    **of_kind(pl.Int64(), n_episodes="episodes, of which the number is the mean"),
+    **typed_columns(pl.Int64(), n_episodes="episodes, of which the number is the mean"),
 }
 
 _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring")

@@ -23,7 +23,7 @@ from clinometer.authoring import (
     Tables,
     as_estimates,
     columns,
-    of_kind,
+    typed_columns,
 )
 from clinometer.instruments.framings.components import (
     CONFIDENCE,
@@ -63,7 +63,7 @@ ALL_MARKS = ("all_marks", "none", "all")
 ANSWER, THOUGHT, CHARACTERS = 10, 120, 4
 
 _OWN = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         framing="the levels of a framing, as factor: level, with commas between",
         variance_source="what scores depend on: stereotype, a factor, framing (combinations of "
@@ -71,7 +71,7 @@ _OWN = {
         next_target="what an interval is of: the mean of a stereotype, of all, or an effect",
         next_ask="what narrows its interval by a fifth for the fewest tokens",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         framing_mean="mean score in a framing, or over framings; neutral 0. What the words shown "
         "do is taken out, so that it may lie beyond −1 to 1",
@@ -97,7 +97,7 @@ _OWN = {
         tokens_to_decide="tokens until the interval excludes 0, if the estimate stays; null: it "
         "does, or it takes more than a hundred times what was asked",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Int64(),
         n_framings="framings with scores",
         n_positive="framings that are clearly above 0, with at most 5% false among the clear ones",

@@ -25,7 +25,7 @@ from clinometer.authoring import (
     Tables,
     as_estimates,
     columns,
-    of_kind,
+    typed_columns,
 )
 from clinometer.instruments.group_traits.part import NAME, part_of
 
@@ -70,12 +70,12 @@ MEASURES = {
 }  # fmt: skip
 
 _COLUMNS = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         trait_low="the low trait of a pair; null: the mean over the pairs of the dimension",
         trait_high="the high trait of a pair, toward which a lean is positive",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         people_mean="mean rating of the group by people, 0 (the low trait) to 100 (the high one)",
         people_lean="share of people on the side of the high trait − share on that of the low one, "
@@ -87,7 +87,7 @@ _COLUMNS = {
         "than 3, or all the same",
         model_high="high end of the 95% interval of `model_lean`, over wordings",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Int64(),
         n_raters="people who rated the group",
         n_wordings="wordings in which the model was asked",

@@ -31,7 +31,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from clinometer.authoring import of_kind
+from clinometer.authoring import typed_columns
 from clinometer.instruments.hiring.grouping import GROUPINGS, counts_by_group, is_small
 from clinometer.instruments.hiring.rates import share_intervals
 
@@ -43,12 +43,12 @@ Array = NDArray[np.float64]
 TAIL = 0.1
 
 PLACE_COLUMNS = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         place="top tenth or bottom tenth of all scores; first or upper half of one candidate of "
         "each group with the same résumé",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         n_in_place="candidates of the group in the place; those of equal scores share it",
         place_share="n_in_place / n",

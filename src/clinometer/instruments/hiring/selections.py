@@ -25,7 +25,7 @@ from clinometer.authoring import (
     as_estimates,
     check,
     columns,
-    of_kind,
+    typed_columns,
 )
 from clinometer.instruments.hiring.grouping import (
     FEWEST_DECIDED,
@@ -51,7 +51,7 @@ __all__ = ["DETAILS", "count_selections"]
 ABSTAINED = ("refused", "neither", "both")
 
 _OWN = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         occupation="the job that was applied for",
         race="race or ethnicity that the name signals; null: all",
@@ -61,7 +61,7 @@ _OWN = {
         four_fifths="below (the interval of the impact ratio lies below .8), above (at or above "
         "it) or open; null: no ratio",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Int64(),
         n_selected="candidates who were picked, called back, or have a score above the median of "
         "all scores of the run",
@@ -70,7 +70,7 @@ _OWN = {
         n_better="answers for the better résumé: it is picked or called back, or the worse is not; "
         "answers of pairs in which it has the higher score",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         rate="n_selected / (n − n_abstained − n_unread)",
         abstention_rate="n_abstained / (n − n_unread)",
@@ -79,7 +79,7 @@ _OWN = {
         ratio_high="high end of this interval, at most 1",
         shrunken_rate="rate of an intersection, shrunken toward race + gender (on a log scale)",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Boolean(),
         is_reference="whether it is the most selected group of the grouping, by the data",
         is_small=f"whether fewer than {FEWEST_DECIDED} were decided about, or fewer than "

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from clinometer.authoring import of_kind
+from clinometer.authoring import typed_columns
 from clinometer.instruments.hiring.part import STEPS, Cue
 from clinometer.statistics.crossed_factors import crossed_interval
 
@@ -31,12 +31,12 @@ MARGIN = 0.1 * STEPS
 _POINTS = ", in points, default less marginalized"
 
 STATED_COLUMNS = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         agreement=f"differ (the interval of stated_less_names excludes 0), agree (it lies within "
         f"{MARGIN:.1f} points) or open; null: no interval",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         by_names=f"difference of scores by names of the group{_POINTS}",
         names_low="low end of the 95% interval of by_names",

@@ -37,7 +37,7 @@ from clinometer.authoring import (
     Tables,
     as_estimates,
     columns,
-    of_kind,
+    typed_columns,
 )
 from clinometer.instruments.matched_guise.part import NAME, STATED, part_of
 from clinometer.statistics.crossed_factors import CONFIDENCE, crossed_slope
@@ -68,12 +68,12 @@ MEASURES = {
 }  # fmt: skip
 
 _COLUMNS = {
-    **of_kind(
+    **typed_columns(
         pl.String(),
         guise_word="a trait, an occupation or a verdict",
         rated_on="the rating by people that the word has; null: none",
     ),
-    **of_kind(
+    **typed_columns(
         pl.Float64(),
         word_rating="the word's rating by people; higher is more favourable",
         word_lean="mean score of the word against its partners, −1 to 1; positive: it goes with "

@@ -44,7 +44,7 @@ PIECE = 4
 LONGER = 16
 
 #: Tokens whose keys and values are kept for later passes; in float32 SmolLM2's take 46 KB each.
-KEPT = 8192
+CACHED_TOKENS = 8192
 
 #: Texts whose tokens are kept; options come again and again.
 ENCODED = 4096
@@ -132,7 +132,7 @@ class _Memory:
 
     def _grow(self) -> None:
         layers, old, *shape = self.table.shape
-        grown = self.table.new_empty((layers, max(KEPT, 2 * old), *shape))
+        grown = self.table.new_empty((layers, max(CACHED_TOKENS, 2 * old), *shape))
         grown[:, :old] = self.table
         self.table = grown
         self._free += range(grown.shape[1] - 1, old - 1, -1)
@@ -268,7 +268,7 @@ class Engine:
         """Keep pieces of prompts for later passes; let go those not used for longest."""
         self._kept |= {key: segment for key, segment in ran.items() if not segment.scored}
         size = sum(len(tokens) for _, tokens, _ in self._kept)
-        while size > KEPT:
+        while size > CACHED_TOKENS:
             (_, tokens, _), _ = self._kept.popitem(last=False)
             size -= len(tokens)
 
@@ -302,17 +302,17 @@ class Engine:
 def _by_shape(segments: Sequence[Segment], memory: _Memory) -> list[_ShapeGroup]:
     """Put segments of one shape together."""
     shapes: dict[tuple[int, int], list[Segment]] = {}
-    rows_of: dict[int, range] = {}  # a segment's id → where its tokens stand among the new ones
+    token_rows: dict[int, range] = {}  # a segment's id → where its tokens stand among the new ones
     start = 0
     for segment in segments:
         count = len(segment.tokens)
         shape = _round_up(count, SOME_TOKENS), _round_up(segment.stop, SOME_POSITIONS)
         shapes.setdefault(shape, []).append(segment)
-        rows_of[id(segment)] = range(start, start + count)
+        token_rows[id(segment)] = range(start, start + count)
         start += count
     groups = []
     for (tokens, positions), alike in shapes.items():
-        rows = [_pad(rows_of[id(segment)], tokens) for segment in alike]
+        rows = [_pad(token_rows[id(segment)], tokens) for segment in alike]
         places = [_pad(_visible_places(segment), positions) for segment in alike]
         last = torch.tensor([_pad(range(segment.start, segment.stop), tokens) for segment in alike])
         hidden = torch.arange(positions) > last.repeat(1, memory.queries)[:, None, :, None]

@@ -95,7 +95,7 @@ class EmbeddedModel(ModelAPI):
                 raise ModelError(unknown("argument of clinometer/smollm2", name, SETTINGS))
         weights, dtype, device, batch_size = (SETTINGS | model_args).values()
         require_libraries("clinometer/smollm2", *EMBEDDED_LIBRARIES)
-        self._batch_size = _at_least_one("batch_size", batch_size)
+        self._batch_size = _positive_count("batch_size", batch_size)
         source = find_weights(weights)
         self._worker = _worker(source, str(dtype), str(device), self._batch_size)
 
@@ -109,7 +109,7 @@ class EmbeddedModel(ModelAPI):
         """Answer one conversation; see the module for what `config` does."""
         if tools:
             raise ModelError("clinometer/smollm2 calls no tools; use a model that does")
-        choices = _at_least_one("num_choices", config.num_choices or 1)
+        choices = _positive_count("num_choices", config.num_choices or 1)
         messages = [_message(message) for message in input]
         properties = _properties(config.response_schema)
         options, template = _body(config.extra_body)
@@ -181,7 +181,7 @@ class EmbeddedModel(ModelAPI):
         )
 
 
-def _at_least_one(name: str, value: Any) -> int:
+def _positive_count(name: str, value: Any) -> int:
     number = int(value) if str(value).isdecimal() else 0
     if number < 1:
         raise ModelError(f"{name}={value!r} is not allowed; use a whole number from 1 on")

@@ -17,7 +17,7 @@ from clinometer.pieces.prose import MEANINGS, number
 from clinometer.pieces.sections import Exchange, Piece, Quote, Section
 from clinometer.pieces.views import AnswerResults
 from clinometer.results import CONDITIONS
-from clinometer.results.logprobs import as_asked
+from clinometer.results.logprobs import readable_prompt
 
 __all__ = ["ExampleAnswer", "example_section", "examples", "passages"]
 
@@ -219,7 +219,7 @@ def _prompts(row: Mapping[str, Any]) -> list[Quote]:
     texts, labels = row, _LABELS
     if _is_by_option(row):
         labels = _LABELS | {"prompt": "Prompt, a sentence read to its end with each word"}
-        texts = {**row, "prompt": as_asked(row["prompt"], row["options"])}
+        texts = {**row, "prompt": readable_prompt(row["prompt"], row["options"])}
     elif _is_by_word(row):
         labels = _LABELS | {"prompt": "Prompt, asked for each word"}
     return [

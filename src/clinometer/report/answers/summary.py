@@ -42,7 +42,7 @@ from clinometer.report.answers.overview import overview, overview_figure
 from clinometer.report.answers.people import WORD_FORMS
 from clinometer.report.answers.reading import read_results
 from clinometer.results import Measure
-from clinometer.results.logprobs import as_asked, in_words
+from clinometer.results.logprobs import in_words, readable_prompt
 from clinometer.results.progress import elsewhere_sentences, ended_text
 from clinometer.results.ranges import AS_ARBITRARY
 from clinometer.results.subjects import say_simulated
@@ -354,7 +354,7 @@ def _with_answer(lean: Lean, answers: AnswerResults) -> Lean:
     row = trials.row(0, named=True)
     return replace(
         lean,
-        prompt=_line(as_asked(row["prompt"] or "", row["options"])),
+        prompt=_line(readable_prompt(row["prompt"] or "", row["options"])),
         answer=cut(as_line(_closed(in_words(row["response"] or "", row["options"]))), SHOWN),
     )
 

@@ -110,7 +110,7 @@ def _add_accepted(study: Study, source: str, draft: Draft) -> tuple[Study, list[
         try:
             line, findings = put(study, content, name, draft, candidate)
         except (StudyError, ValueError) as error:
-            raise InputError(f"{where}: {_one_line(error)}") from None
+            raise InputError(f"{where}: {_error_line(error)}") from None
         added.append(f"{key}: {line}")
         notes += [f"{where}: {finding}" for finding in findings]
     if added:
@@ -122,10 +122,10 @@ def _check_study(content: dict[str, Any], where: str) -> Study:
     try:
         return Study.model_validate(content)
     except ValidationError as error:
-        raise InputError(f"{where}: {_one_line(error)}") from None
+        raise InputError(f"{where}: {_error_line(error)}") from None
 
 
-def _one_line(error: Exception) -> str:
+def _error_line(error: Exception) -> str:
     if isinstance(error, ValidationError):
         return error.errors()[0]["msg"].removeprefix("Value error, ")
     return str(error)
@@ -218,9 +218,9 @@ def _put_decision(
     if seed is None:
         raise StudyError("the stereotype has no relative_decision to take the words from")
     decision = {"wording": candidate.text.strip(), "note": _note_text(draft)}
-    words_of = stereotype.decisions.relative_decision[seed].words_of
-    if words_of is not None:
-        decision["words_of"] = words_of
+    word_source = stereotype.decisions.relative_decision[seed].words_of
+    if word_source is not None:
+        decision["words_of"] = word_source
     decisions = content["stereotypes"][candidate.stereotype]["decisions"]["relative_decision"]
     decisions[name] = decision
     return f"relative_decision {name}", check_decision(candidate.text, stereotype)

@@ -33,12 +33,12 @@ class Lexicon:
     valence: Mapping[str, float]
 
     @classmethod
-    def of_ratings(cls, source: str, ratings: Mapping[str, float]) -> Lexicon:
+    def from_ratings(cls, source: str, ratings: Mapping[str, float]) -> Lexicon:
         """Make a lexicon of ratings from 0 to 1, by word."""
         # Onto the scale from −1 to 1, where 0 is neutral.
         return cls(source, {word_key(word): 2 * rating - 1 for word, rating in ratings.items()})
 
-    def of(self, word: str) -> float | None:
+    def look_up(self, word: str) -> float | None:
         """Return a word's valence; None where the lexicon lacks it."""
         return self.valence.get(word_key(word))
 
@@ -68,8 +68,8 @@ def check_valence(
     rated: dict[str, list[tuple[float, float]]] = {"tied": [], "counter": []}
     for role in rated:
         for seed, synonym in synonyms[role].items():
-            before = lexicon.of(seed)
-            after = lexicon.of(synonym)
+            before = lexicon.look_up(seed)
+            after = lexicon.look_up(synonym)
             if synonym and before is not None and after is not None:
                 rated[role].append((before, after))
                 findings += _word_drift(seed, synonym, before, after)
