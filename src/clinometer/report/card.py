@@ -63,7 +63,7 @@ def _card(results: InstrumentResults) -> dict[str, Any]:
 
 def _runs(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     """Yield controls, share scored and outcome of each model and mode."""
-    for row in results.over_all.iter_rows(named=True):
+    for row in results.by_model.iter_rows(named=True):
         stereotypes = results.headline.filter(model=row["model"], mode=row["mode"])
         counts = verdict_counts(stereotypes.iter_rows(named=True), results.measure)
         total = f"{counted(stereotypes.height, 'stereotype')} in other prompts"

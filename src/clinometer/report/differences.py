@@ -250,7 +250,7 @@ def _answer_section(pairs: pl.DataFrame) -> Section | None:
 def _exchange(row: Mapping[str, Any]) -> Exchange:
     def quote(label: str, text: str | None) -> Quote:
         """Quote a text, cut."""
-        return Quote.of_text(label, (text or "")[:LONGEST])
+        return Quote.from_text(label, (text or "")[:LONGEST])
 
     quotes = (
         quote("Prompt", row["prompt"]),

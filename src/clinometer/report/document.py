@@ -22,7 +22,7 @@ from clinometer.pieces.drawing.figures import Figure, write_figures
 from clinometer.pieces.drawing.svg import draw, for_page
 from clinometer.pieces.drawing.theme import stylesheet
 from clinometer.pieces.markdown import as_html, as_it_came
-from clinometer.pieces.paragraphs import written
+from clinometer.pieces.paragraphs import fill_paragraphs
 from clinometer.pieces.sections import ReportPart, Term
 from clinometer.report.answers.part import answer_part
 from clinometer.report.comparison import FACTS, comparison_part
@@ -179,7 +179,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_make_visible,
     )
-    environment.filters |= {"as_html": as_html, "as_it_came": as_it_came, "written": written}
+    environment.filters |= {
+        "as_html": as_html,
+        "as_it_came": as_it_came,
+        "written": fill_paragraphs,
+    }
     environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
     environment.filters["other_sentences"] = lambda text: text.partition(". ")[2]
     return environment

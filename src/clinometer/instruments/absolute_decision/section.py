@@ -11,7 +11,14 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from clinometer.pieces.drawing.charts import LABELS, Row, apart, in_layers, tooltips, vega_lite
+from clinometer.pieces.drawing.charts import (
+    LABELS,
+    Row,
+    in_layers,
+    styled_channel,
+    tooltips,
+    vega_lite,
+)
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.theme import YES
 from clinometer.pieces.prose import category_title, counted, endings, number
@@ -140,7 +147,7 @@ def _yes_map(rows: Sequence[Row]) -> Row:
         tooltip=tooltips(rows, *_TIPS),
     )
     legend = alt.Legend(title="Share of yes", symbolType="square", symbolSize=150)
-    color = apart(alt.Color, "step", dict(zip(_STEPS, YES, strict=True)), legend=legend)
+    color = styled_channel(alt.Color, "step", dict(zip(_STEPS, YES, strict=True)), legend=legend)
     cells = chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5).encode(color=color)
     text = chart.mark_text(fontSize=12, color="var(--ink)").encode(text=alt.Text("shown:N"))
     layers = in_layers([cells.transform_filter("datum.step !== null"), text])

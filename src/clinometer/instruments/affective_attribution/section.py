@@ -18,7 +18,7 @@ from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.frames import clustered, in_order
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import WORST, interval, number, p_value, percent
-from clinometer.pieces.published import Match, beside_published
+from clinometer.pieces.published import Match, compare_published
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import (
     FROM,
@@ -294,7 +294,7 @@ def published_shares(results: InstrumentResults) -> Section | None:
         axis=Axis("Share of the answers read", 0, 1, None),
         scale="Shares of the answers read, 0 to 1; there is no neutral value.",
     )
-    return beside_published(match, source, results)
+    return compare_published(match, source, results)
 
 
 def _share_rows(frame: pl.DataFrame, name: str) -> pl.DataFrame:

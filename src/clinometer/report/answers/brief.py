@@ -141,8 +141,8 @@ def _quotes(lean: Lean) -> tuple[str, Quote, Quote]:
     """Return a lean with its prompt and answer."""
     return (
         str(lean),
-        Quote.of_text("Asked", lean.prompt),
-        Quote.of_text("Answered", lean.answer),
+        Quote.from_text("Asked", lean.prompt),
+        Quote.from_text("Answered", lean.answer),
     )
 
 

@@ -72,7 +72,7 @@ def wording_section(results: InstrumentResults) -> Section | None:
     cells = results.levels["cell"]
     if cells["variation"].n_unique() < 2:
         return None
-    axis = Axis.of(results.measure, results.plan.margin)
+    axis = Axis.for_measure(results.measure, results.plan.margin)
     caption = f"Mean score per stereotype for each wording of the task. {results.scale}"
     draw = partial(dots, axis=axis, title="Wording")
     return Section(

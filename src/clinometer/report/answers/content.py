@@ -44,7 +44,7 @@ def content_section(results: InstrumentResults) -> Section | None:
     """Show the dimensions side by side; None where there are no dimensions."""
     plan, measure = results.plan, results.measure
     stereotypes = _without_dimension(results.by_stereotype.drop_nulls("dimension"))
-    pooled = _without_dimension(results.over_all.drop_nulls("dimension"))
+    pooled = _without_dimension(results.by_model.drop_nulls("dimension"))
     correlations = _without_dimension(results.tables.correlations)
     ranks = _without_dimension(results.tables.ranks.drop_nulls("dimension"))
     if stereotypes.is_empty() or not results.dimensions:
@@ -113,7 +113,7 @@ def _interval_figure(
         f"{WORST}; dotted line: neutral. "
         f"{scale(measure)}"
     )
-    drawing = forest(blocked, Axis.of(measure, plan.margin))
+    drawing = forest(blocked, Axis.for_measure(measure, plan.margin))
     return Figure(name, caption, _verdict_summary(blocked), drawing)
 
 

@@ -67,7 +67,7 @@ class ExampleAnswer:
 
     def prompt(self, plan: PlanFacts) -> Quote:
         """Quote the prompt, under the label of its stereotype."""
-        label = plan.of(self.study).labels[self.stereotype]
+        label = plan.for_study(self.study).labels[self.stereotype]
         prompt = next(quote for quote in self.exchange.quotes if quote.label.startswith("Prompt"))
         return Quote(f"One of the prompts ({label}; {self.about})", prompt.pieces)
 
@@ -81,9 +81,13 @@ def examples(answers: AnswerResults) -> list[ExampleAnswer]:
     if answers.responses is None or answers.scores is None:
         return []
     rows = _read_trials(answers.responses, answers.scores, _pick_keys(answers.scores))
-    picks = [_example(row, answers.plan.of(row["study"])) for row in rows.iter_rows(named=True)]
+    picks = [
+        _example(row, answers.plan.for_study(row["study"])) for row in rows.iter_rows(named=True)
+    ]
     studies = [answers.plan.study, *answers.plan.studies]
-    stereotypes = {pick.study: list(answers.plan.of(pick.study).stereotypes) for pick in picks}
+    stereotypes = {
+        pick.study: list(answers.plan.for_study(pick.study).stereotypes) for pick in picks
+    }
 
     def order(example: ExampleAnswer) -> tuple[Any, ...]:
         """Sort by the plan: first by study, then by stereotype."""
@@ -196,7 +200,7 @@ def _example(row: Mapping[str, Any], plan: PlanFacts) -> ExampleAnswer:
         quotes=(
             *_prompts(row),
             Quote(_answer_label(row), tuple(pieces), markdown=is_markdown(row["response"] or "")),
-            *(Quote.of_text("Passage read", text[:LONGEST], excerpt=True) for text in excerpts),
+            *(Quote.from_text("Passage read", text[:LONGEST], excerpt=True) for text in excerpts),
         ),
         readings=tuple(f"{t}: {o}" for t, o in zip(titles, outcomes, strict=True) if several),
         note=_rest_note(row["length"] or 0, pieces),
@@ -223,7 +227,7 @@ def _prompts(row: Mapping[str, Any]) -> list[Quote]:
     elif _is_by_word(row):
         labels = _LABELS | {"prompt": "Prompt, asked for each word"}
     return [
-        Quote.of_text(label, texts[key] or "", markdown=key == "profile")
+        Quote.from_text(label, texts[key] or "", markdown=key == "profile")
         for key, label in labels.items()
         if texts[key] or key == "prompt"
     ]

@@ -13,8 +13,8 @@ from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import (
     ALPHA,
     LEANS,
-    OF_SCORES,
     OPEN_WORDS,
+    SCORE_VERDICTS,
     capital,
     counted,
     headline_kind,
@@ -160,7 +160,9 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
         return lambda r: str(r["kinds"][kind])
 
     directed = any(results.measure.directed for results in instruments)
-    counts = [TableColumn(verdict(kind, directed=directed), count_of(kind)) for kind in OF_SCORES]
+    counts = [
+        TableColumn(verdict(kind, directed=directed), count_of(kind)) for kind in SCORE_VERDICTS
+    ]
     if any(row["kinds"][OPEN_WORDS] for row in rows):
         counts.append(TableColumn("Leans, other words open", count_of(OPEN_WORDS)))
     columns = [
@@ -177,7 +179,7 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
 
 def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
     """Return the verdicts, the mean over all and the failed controls of each model and mode."""
-    means = {(row["model"], row["mode"]): row for row in results.over_all.iter_rows(named=True)}
+    means = {(row["model"], row["mode"]): row for row in results.by_model.iter_rows(named=True)}
     failures = _control_failures(results)
     summaries = []
     for (model, mode), part in results.by_stereotype.group_by("model", "mode", maintain_order=True):

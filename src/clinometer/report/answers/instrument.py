@@ -130,8 +130,8 @@ _COMPLIANCE = TableColumn("Compliance", lambda r: percent(r["compliance"]))
 def _verdict_section(results: InstrumentResults) -> Section:
     """Show the verdict per category and over all, and the controls."""
     plan = results.plan
-    pooled = pl.concat([results.levels["category"], results.over_all])
-    several_models = results.over_all["model"].drop_nulls().n_unique() > 1
+    pooled = pl.concat([results.levels["category"], results.by_model])
+    several_models = results.by_model["model"].drop_nulls().n_unique() > 1
     # The mean over all models is the same as that of the only one.
     in_table = pl.concat([pooled, results.levels["overall"]]) if several_models else pooled
     tables = [("", _category_table(in_table, plan))]
@@ -149,7 +149,7 @@ def _verdict_section(results: InstrumentResults) -> Section:
         f"Mean score per category and over all. {_LINES.format(plan.interval)}{grey}. "
         f"{results.scale}"
     )
-    draw = partial(forest, axis=Axis.of(results.measure, plan.margin))
+    draw = partial(forest, axis=Axis.for_measure(results.measure, plan.margin))
     return Section(
         key="verdicts",
         open=True,
@@ -234,7 +234,7 @@ def _naive_table(frame: pl.DataFrame) -> ReportTable:
 def _stereotype_section(results: InstrumentResults) -> Section:
     """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
     plan = results.plan
-    axis = Axis.of(results.measure, plan.margin)
+    axis = Axis.for_measure(results.measure, plan.margin)
     marks, grey = _with_splits(results.by_stereotype, plan)
     shaded = f"; shaded: within ±{axis.margin:g} of neutral" if axis.margin else ""
     reading = {

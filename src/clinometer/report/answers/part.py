@@ -11,7 +11,7 @@ from clinometer.pieces.frames import rank
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts, SourceFacts
 from clinometer.pieces.prose import SIGNS, first_few, verdict, verdict_class, verdict_kind
-from clinometer.pieces.sections import Finding, Passage, ReportPart, Source, Term, made_with
+from clinometer.pieces.sections import Finding, Passage, ReportPart, Source, Term, version_terms
 from clinometer.pieces.views import AnswerResults, InstrumentResults, trials_text
 from clinometer.report.answers.changes import changes
 from clinometer.report.answers.earlier import read_earlier
@@ -271,7 +271,7 @@ def _setting(plan: PlanFacts) -> tuple[Term, ...]:
     return (
         *(Term(name, text, "code") for name, text in terms if text),
         *(Term(name, value or "not set", "code") for name, value in values),
-        *made_with(plan.version, plan.created),
+        *version_terms(plan.version, plan.created),
     )
 
 

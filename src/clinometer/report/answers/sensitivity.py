@@ -24,7 +24,7 @@ def sensitivity(results: InstrumentResults) -> str:
     Of many, of the least and the most sensitive by the mean over all.
     """
     runs = []
-    tested = results.over_all.drop_nulls("n_tests")
+    tested = results.by_model.drop_nulls("n_tests")
     for (model, mode), rows in tested.group_by("model", "mode", maintain_order=True):
         # A model that recorded answers do not name is null, and a run of its own.
         same = [

@@ -66,8 +66,8 @@ def _panels(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> list[P
     panels = []
     first = _first_of_each_kind(instruments, sizes, plan.study)
     for results in first:
-        means = _with_sizes(results.over_all, sizes).drop_nulls("estimate")
-        panels.append(Panel(Axis.of(results.measure), results.scale, _rows(means)))
+        means = _with_sizes(results.by_model, sizes).drop_nulls("estimate")
+        panels.append(Panel(Axis.for_measure(results.measure), results.scale, _rows(means)))
     # Of the last: there may be none, and where both kinds were asked it asks for decisions.
     for results in first[-1:]:
         title = f"Share without a score: {results.measure.title}"

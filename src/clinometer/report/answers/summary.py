@@ -261,7 +261,7 @@ def _overall(results: InstrumentResults) -> str:
 
     Of several models and modes: how many means lean, and the ends of their range.
     """
-    rows = results.over_all.drop_nulls("estimate").sort("estimate").rows(named=True)
+    rows = results.by_model.drop_nulls("estimate").sort("estimate").rows(named=True)
     if not rows:
         return ""
     if not rows[1:]:
@@ -381,7 +381,7 @@ def _changes(
     """Say how means over all stereotypes moved since an earlier audit."""
     moves = []
     for name, results in instruments.items():
-        for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
+        for row in results.by_model.drop_nulls("estimate").iter_rows(named=True):
             before = earlier.means.filter(_is_same_mean(row))["estimate"].drop_nulls()
             if before.len() == 1:
                 moves.append(f"{name} {number(before[0])} to {number(row['estimate'])}")

@@ -31,7 +31,7 @@ from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around
 from clinometer.pieces.prose import ALPHA, bracketed, interval_title, number, p_value
-from clinometer.pieces.sections import Section, first_drawn, name_figures
+from clinometer.pieces.sections import Section, name_figures, truncation_note
 from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["association_finding", "association_section"]
@@ -193,7 +193,7 @@ def _with_lines(rows: pl.DataFrame, line: str) -> pl.DataFrame:
 def _maps(part: pl.DataFrame) -> list[Figure]:
     """Draw a map of tests by layers for each measure and way of reading."""
     readings = split(part, "measure", *READING)
-    only_first = first_drawn(MOST_MAPS, len(readings), "ways of reading")
+    only_first = truncation_note(MOST_MAPS, len(readings), "ways of reading")
     figures = []
     for reading, effects in readings[:MOST_MAPS]:
         order = layers(effects)

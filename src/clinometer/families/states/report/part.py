@@ -29,7 +29,7 @@ from clinometer.pieces.sections import (
     Source,
     Term,
     findings_or_table,
-    made_with,
+    version_terms,
 )
 
 __all__ = ["findings", "state_part"]
@@ -217,7 +217,7 @@ def _setting(facts: Facts) -> tuple[Term, ...]:
     for key, value in facts.pairs("setting"):
         # A list, such as the numbers of removed components, has no single value.
         texts.append((spaced(key), value or ", ".join(setting.texts(key))))
-    made = made_with(facts.text("clinometer"), facts.text("created"))
+    made = version_terms(facts.text("clinometer"), facts.text("created"))
     return (
         *(Term(name, text) for name, text in texts if text),
         *made,

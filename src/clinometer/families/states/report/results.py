@@ -16,7 +16,7 @@ from clinometer.directory.results import read_family
 from clinometer.families.states.family import FAMILY
 from clinometer.pieces.facts import Facts, read_facts
 from clinometer.pieces.frames import add_columns, place, with_shown_texts
-from clinometer.pieces.prose import cut, interval, interval_title, p_value, shown_names
+from clinometer.pieces.prose import cut, display_names, interval, interval_title, p_value
 from clinometer.pieces.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible
@@ -119,7 +119,7 @@ def read_states(directory: str | Path) -> States | None:
                 words += _texts(frame, column)
     # Texts that are shown as they stand come first, so that none of them is renamed.
     texts = sorted([*models, *words], key=lambda text: " ".join(visible(text).split()) != text)
-    labels = shown_names(texts, "unnamed", _LONGEST)
+    labels = display_names(texts, "unnamed", _LONGEST)
     tables = {name: _with_labels(frame, labels) for name, frame in frames.items()}
     in_tables = set().union(*(frame["model"] for frame in tables.values()))
     names = dict.fromkeys(labels[model] for model in models)
