@@ -18,7 +18,7 @@ from clinometer.results.origins import origin_name
 __all__ = ["card_page", "instrument_cards"]
 
 #: What the auditor states → how the page calls it.
-_STATED = {
+_STATEMENTS = {
     "auditor": "Auditor",
     "scope": "Scope",
     "access": "Access",
@@ -86,7 +86,7 @@ def card_page(card: Mapping[str, Any]) -> str:
     """Print a card, as `instrument_cards` and its auditor state it, as one self-contained page."""
     terms = [
         Term("Models", ", ".join(card["models"])),
-        *(Term(title, card[name]) for name, title in _STATED.items()),
+        *(Term(title, card[name]) for name, title in _STATEMENTS.items()),
         Term("Marked by", origin_name(card["marked_by"])),
         *(Term("From elsewhere", text) for text in card["from_elsewhere"]),
         Term("Gate", card["gate"]),

@@ -31,7 +31,7 @@ from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated
 from clinometer.texts import visible, write_text
 
-__all__ = ["PARTS", "found", "render_page", "write_figure_page", "write_report"]
+__all__ = ["PARTS", "family_lines", "render_page", "write_figure_page", "write_report"]
 
 #: Each makes a part of the page; None where a directory has none of its tables.
 PARTS = (
@@ -77,7 +77,7 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
         return _write_report(path, title)
 
 
-def found(directory: Path, most: int = 6) -> list[str]:
+def family_lines(directory: Path, most: int = 6) -> list[str]:
     """Return what families beside the answers show, a line each: the first of each.
 
     `directory`: a results directory. Raises InputError if a table is malformed.

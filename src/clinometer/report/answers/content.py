@@ -174,7 +174,7 @@ def _correlation_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         # In the order of the plan, unless the plan leaves one out.
         return " and ".join(plan.dimensions[key] for key in (planned if planned[1:] else keys))
 
-    over = {"model": "models"}
+    unit_by_level = {"model": "models"}
     caption = (
         "Correlation of the means of two dimensions, over the stereotypes of each model and over "
         "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z."
@@ -182,7 +182,9 @@ def _correlation_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     columns = [
         TableColumn("Dimensions", dimensions, "head"),
         *FROM,
-        TableColumn("Over", lambda r: over.get(r["level"], "stereotypes of a model"), "text"),
+        TableColumn(
+            "Over", lambda r: unit_by_level.get(r["level"], "stereotypes of a model"), "text"
+        ),
         TableColumn("Points", lambda r: count(r["n"])),
         TableColumn("Pearson", lambda r: number(r["estimate"])),
         TableColumn("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),

@@ -98,8 +98,8 @@ def _name_instruments(
     instruments: Sequence[InstrumentResults], findings: Iterable[Sequence[Finding]]
 ) -> Iterator[Finding]:
     """Yield the findings of each instrument, with its name in their subjects."""
-    for results, of_instrument in zip(instruments, findings, strict=True):
-        for finding in of_instrument:
+    for results, instrument_findings in zip(instruments, findings, strict=True):
+        for finding in instrument_findings:
             yield finding._replace(subject=f"{results.name}; {finding.subject}")
 
 
@@ -211,8 +211,8 @@ def _control_failures(results: InstrumentResults) -> dict[tuple[Any, str], str]:
 def _failure_text(row: Mapping[str, Any], plan: PlanFacts) -> str:
     value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
     construct = row["construct"]
-    of_construct = f" about {construct}" if construct else ""
-    reason = _FAILS[row["control"]].format(of_construct)
+    construct_text = f" about {construct}" if construct else ""
+    reason = _FAILS[row["control"]].format(construct_text)
     return f"The {row['control']} control failed ({row['about']}: {value}): {reason}"
 
 
@@ -244,8 +244,8 @@ def _consistent_text(plan: PlanFacts, measure: Measure, rows: Sequence[Mapping[s
     margin = plan.margin
     leans = [row for row in rows if headline_kind(row) == "consistent"]
     slight = sum(row["verdict"].startswith("consistent, within") for row in leans)
-    others = ("reversed", OPEN_WORDS, "equivalent", "inconclusive", "no verdict")
-    rest = [verdict_count(kind, counts[kind], measure) for kind in others if counts[kind]]
+    remaining_kinds = ("reversed", OPEN_WORDS, "equivalent", "inconclusive", "no verdict")
+    rest = [verdict_count(kind, counts[kind], measure) for kind in remaining_kinds if counts[kind]]
     total = counted(len(rows), "stereotype")
     lean = lean_verb("consistent", measure, several=counts["consistent"] != 1)
     text = f"In other prompts {counts['consistent']} of {total} {lean}."

@@ -60,12 +60,12 @@ def _read_tables(directory: Path) -> AnswerResults:
     rows = read_estimates(directory).filter(family="answers")
     details = read_details(directory, "answers")
     responses, scores = scan_answers(directory)
-    of_scores = _is_of_scores(rows)
-    factors = varying_factors(rows.filter(of_scores, method="clustered"))
+    is_of_scores = _is_of_scores(rows)
+    factors = varying_factors(rows.filter(is_of_scores, method="clustered"))
     details["compliance"] = _compliance(details["compliance"], factors)
     undirected = [name for name, measure in plan.instruments.items() if not measure.directed]
     is_directed = ~pl.col("instrument").is_in(undirected).fill_null(value=False)
-    means = clustered(rows.filter(of_scores)).with_columns(directed=is_directed)
+    means = clustered(rows.filter(is_of_scores)).with_columns(directed=is_directed)
     estimates = {"rows": rows, **_estimates(rows, means, details["orders"])}
     return AnswerResults(
         **{name: name_and_sort_rows(table, factors, plan) for name, table in estimates.items()},

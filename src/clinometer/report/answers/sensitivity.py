@@ -33,10 +33,12 @@ def sensitivity(results: InstrumentResults) -> str:
         ]
         single = results.by_stereotype.filter(*same)
         effects = [_smallest(frame, results) for frame in (rows, single)]
-        over_all, of_one = (f"{number(x)} or more" if isfinite(x) else "none" for x in effects)
+        mean_effect, single_effect = (
+            f"{number(x)} or more" if isfinite(x) else "none" for x in effects
+        )
         text = (
-            f"{model}, {mode}: in {rows['n'].sum():,} trials, of the mean over all {over_all}, "
-            f"of a single stereotype {of_one} (median)"
+            f"{model}, {mode}: in {rows['n'].sum():,} trials, of the mean over all {mean_effect}, "
+            f"of a single stereotype {single_effect} (median)"
         )
         runs.append((effects[0], text))
     if len(runs) > MOST_ANSWERS:

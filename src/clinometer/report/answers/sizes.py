@@ -88,12 +88,12 @@ def _first_of_each_kind(
     `sizes`: models that count. `study`: the one that counts, if it has such models.
     """
     sized = [r for r in instruments if r.by_stereotype["model"].is_in(sizes).any()]
-    of_study = [results for results in sized if results.study == study]
+    study_results = [results for results in sized if results.study == study]
     first: dict[str, InstrumentResults] = {}
-    for results in of_study or sized:
+    for results in study_results or sized:
         first.setdefault(results.measure.asks, results)
-    of_kinds = [first[asks] for asks in (ASSOCIATIONS, DECISIONS) if asks in first]
-    return of_kinds or list(first.values())[:1]
+    firsts = [first[asks] for asks in (ASSOCIATIONS, DECISIONS) if asks in first]
+    return firsts or list(first.values())[:1]
 
 
 def _with_sizes(estimates: pl.DataFrame, sizes: Mapping[str, float]) -> pl.DataFrame:

@@ -173,7 +173,7 @@ def compare_command(
     """
     from clinometer.families.networks.directory import NetworkComparison, write_networks
     from clinometer.families.networks.study import load_network_study
-    from clinometer.report import found, write_report
+    from clinometer.report import family_lines, write_report
 
     study = load_network_study(options["study"])
     stream_texts = streams or (STREAMS if study.name == "abramski2025" else ())
@@ -188,7 +188,7 @@ def compare_command(
     with counting_bar("rewiring", comparison.setting.rewirings * len(networks)) as advance:
         tables = write_networks(comparison, out, on_progress=advance)
     report = write_report(out)
-    for line in found(out):
+    for line in family_lines(out):
         echo(line)
     echo(f"{len(tables)} tables: {out}")
     echo(f"report: {report}")
