@@ -229,6 +229,6 @@ def cost_of_associations(
     calls = len(plan.cues) * math.ceil(plan.repetitions / choices)
     messages = cue_messages("a cue", continuation=plan.continues(model))
     prompt = sum(len(message["content"]) for message in messages) / CHARACTERS_PER_TOKEN
-    tokens_in = math.ceil(calls * (prompt + TOKENS_PER_PROMPT))
-    tokens_out = answers * TOKENS_PER_ANSWER
-    return Cost.of(model, (answers, calls), (tokens_in, tokens_out), prices)
+    input_tokens = math.ceil(calls * (prompt + TOKENS_PER_PROMPT))
+    output_tokens = answers * TOKENS_PER_ANSWER
+    return Cost.of(model, (answers, calls), (input_tokens, output_tokens), prices)

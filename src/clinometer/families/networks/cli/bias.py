@@ -23,8 +23,8 @@ from clinometer.errors import InputError
 from clinometer.families.networks.cli.describing import (
     VALENCE,
     build_spreading,
-    named_paths,
     open_networks,
+    split_paths,
     spreading_options,
 )
 
@@ -180,7 +180,7 @@ def compare_command(
     comparison = NetworkComparison(
         study=study,
         setting=_build_setting(options),
-        networks=named_paths(networks),
+        networks=split_paths(networks),
         lexicons={name: options[name] for name in ("valence", "emotions") if options[name]},
         streams=[_read_pair(text) for text in stream_texts],
         directed=options["directed"],

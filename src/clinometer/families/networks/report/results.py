@@ -212,7 +212,7 @@ def _check_counts(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
 
 
 #: Measure → the approach to bias that it belongs to.
-_APPROACH_OF = {
+_APPROACH_BY_MEASURE = {
     "activation_effect": "stereotypes",
     "valence_slope": "valence",
     "valence_joint": "valence",
@@ -240,7 +240,9 @@ def _estimate_frames(
     `turned_placebo_high` are of arbitrary primes, and with the ending ``_targets`` of arbitrary
     targets.
     """
-    approach = pl.col("measure").replace_strict(_APPROACH_OF, default=None, return_dtype=pl.String)
+    approach = pl.col("measure").replace_strict(
+        _APPROACH_BY_MEASURE, default=None, return_dtype=pl.String
+    )
     estimates = estimates.with_columns(approach=approach, network="subject")
     # Neither differences between networks nor estimates under other settings.
     observed = estimates.filter(pl.col("factor").is_null(), pl.col("varied").is_null())

@@ -21,7 +21,7 @@ from clinometer.texts import visible
 __all__ = ["stream_section", "structure_section"]
 
 #: Up to this many missing words are named.
-MOST_NAMED = 6
+MOST_WORDS = 6
 
 _METHOD = (
     "Nodes are words; an edge joins two words if one was given as an answer to the other. "
@@ -127,7 +127,7 @@ _OVERLAP_COLUMNS = (
 def _missing_words(row: Mapping[str, Any]) -> str:
     """Name a few words; of many their number, the table beside the report has them."""
     words = [word for word in row["missing"] or [] if word]
-    return ", ".join(words) if len(words) <= MOST_NAMED else f"{len(words)} words"
+    return ", ".join(words) if len(words) <= MOST_WORDS else f"{len(words)} words"
 
 
 def _signs_as_expected(row: Mapping[str, Any]) -> str:
