@@ -191,7 +191,7 @@ def _build_profiling(options: dict[str, Any]) -> Profiling:
         poles=poles,
         words=[read_words(source) for source in options["words"] or DEFAULT],
         extended=extended,
-        extended_in=_place_extended(extended, options, len(poles)),
+        extended_contexts=_place_extended(extended, options, len(poles)),
         setting=ProfileSetting(
             confidence=options["confidence"],
             draws=options["draws"],
