@@ -16,7 +16,7 @@ from benchmarks.worlds.simulation import RANGES, Simulation
 from clinometer.contracts.catalogue import measure_of
 from clinometer.results.judging import judge
 from clinometer.statistics.estimates import Inference, estimate_summaries
-from clinometer.statistics.pages import see_together
+from clinometer.statistics.pages import adjust_means
 from clinometer.statistics.summaries import summarise
 
 __all__ = [
@@ -120,7 +120,7 @@ def estimate_pages(
             scores += [control.page(control.draw(control_rng)[0], model) for control in controls]
         units = summarise(pl.concat(scores))
         estimates, _ = estimate_summaries(units, MEASURE, Inference(confidence=confidence), LEVELS)
-        estimates = judge(see_together(estimates, confidence))
+        estimates = judge(adjust_means(estimates, confidence))
         rows = means_of_pages(estimates).filter(pl.col("factor").is_null())
         tables.append(with_truths(rows, pl.concat(truths)))
     return pl.concat(tables)

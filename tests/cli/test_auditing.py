@@ -788,7 +788,7 @@ def test_people_lead_and_the_word_and_things_stand_beside_them(run: Run) -> None
         assert before.equals(both.join(before, on="trial_id", how="semi").sort("trial_id"))
     means = ["level", "category", "stereotype", "estimate", "n"]
     assert second.by_stereotype.select(means).equals(alone.by_stereotype.select(means))
-    assert second.over_all.select(means).equals(alone.over_all.select(means))
+    assert second.by_model.select(means).equals(alone.by_model.select(means))
 
 
 @pytest.mark.parametrize("page", ["norms", "matched-guise"])

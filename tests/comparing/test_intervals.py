@@ -3,7 +3,7 @@
 import pytest
 
 from clinometer.comparing.intervals import interval_of_row
-from clinometer.statistics.clustered import ClusteredMean, together
+from clinometer.statistics.clustered import ClusteredMean, bonferroni_confidence
 from clinometer.statistics.prompts import bounded_mean
 from clinometer.statistics.rows import position_product
 from clinometer.statistics.rows import tested_row as row_of_test
@@ -21,7 +21,7 @@ def clustered(estimate, units):
     return ClusteredMean(units, units, estimate, 0.1, 19.0, bounds=(-1.0, 1.0), scale=scale)
 
 
-@pytest.mark.parametrize("confidence", [0.9, together(0.95, 8)])
+@pytest.mark.parametrize("confidence", [0.9, bonferroni_confidence(0.95, 8)])
 @pytest.mark.parametrize(
     "mean",
     [

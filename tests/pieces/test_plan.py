@@ -20,16 +20,16 @@ def read(tmp_path):
 
 def test_a_key_means_what_its_study_says(read):
     plan = read(stereotypes={"one": {"age": AGE}, "two": {"age": {**AGE, "label": "Years"}}})
-    assert [plan.of(study).labels for study in ("one", "two", "three")] == [
+    assert [plan.for_study(study).labels for study in ("one", "two", "three")] == [
         {"age": "Age"}, {"age": "Years"}, {}
     ]  # fmt: skip
-    assert plan.of("one").of("two").labels["age"] == "Years"
+    assert plan.for_study("one").for_study("two").labels["age"] == "Years"
 
 
 @pytest.mark.parametrize("key", ["label", "marginalized"])
 def test_a_stereotype_may_have_the_name_of_a_field(read, key):
     plan = read(stereotypes={"one": {key: AGE}})
-    assert plan.of("one").labels[key] == "Age"
+    assert plan.for_study("one").labels[key] == "Age"
 
 
 def test_labels_shared_by_two_studies_name_them(read):
@@ -45,9 +45,9 @@ def test_dimensions_have_labels_by_study(read):
         stereotypes={"one": {"age": {**AGE, "dimensions": poles}}, "two": {"age": AGE}},
         dimensions={"two": {"warmth": "Warmth", "c": "Warmth"}, "three": 3},
     )
-    assert plan.of("one").dimensions == {"warmth": "Warm", "b": "b"}
-    assert plan.of("two").dimensions == {"warmth": "Warmth (warmth)", "c": "Warmth (c)"}
-    assert plan.of("three").dimensions == {}
+    assert plan.for_study("one").dimensions == {"warmth": "Warm", "b": "b"}
+    assert plan.for_study("two").dimensions == {"warmth": "Warmth (warmth)", "c": "Warmth (c)"}
+    assert plan.for_study("three").dimensions == {}
 
 
 def test_a_plan_of_another_layout_is_refused(tmp_path):
@@ -58,7 +58,7 @@ def test_a_plan_of_another_layout_is_refused(tmp_path):
 
 def test_a_malformed_plan_is_read_as_far_as_it_goes(read):
     plan = read(stereotypes={"one": [1], "two": {"a": 3, "b": AGE}}, dimensions=[1])
-    assert plan.of("two").labels["b"] == "Age" and plan.of("one").stereotypes == {}
+    assert plan.for_study("two").labels["b"] == "Age" and plan.for_study("one").stereotypes == {}
 
 
 def test_every_study_that_is_no_control_is_a_source(read):

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from clinometer.pieces.prose import (
-    OF_SCORES,
+    SCORE_VERDICTS,
     file_names,
     interval,
     mean_text,
@@ -68,7 +68,7 @@ DIRECTED = Measure("m", "M", -1.0, 1.0, 0.0, "positive: with it", "")
 UNDIRECTED = replace(DIRECTED, directed=False)
 
 
-@pytest.mark.parametrize("code", [c for c in VERDICTS if verdict_kind(c) in OF_SCORES])
+@pytest.mark.parametrize("code", [c for c in VERDICTS if verdict_kind(c) in SCORE_VERDICTS])
 def test_every_verdict_is_printed_as_whether_the_mean_leans(code):
     said = print_mean_verdict(code)
     words = {

@@ -45,7 +45,7 @@ def test_only_what_differs_is_named():
 def test_modes_then_dimensions_then_system_prompts():
     rows = frame({}, {"dimension": "warm", "intervention": "fair"}, {"dimension": "warm"},
                  {"mode": "free"})  # fmt: skip
-    ordered = in_order(name_rows(rows, ["intervention"], PLAN), PLAN.of("mist2025"))
+    ordered = in_order(name_rows(rows, ["intervention"], PLAN), PLAN.for_study("mist2025"))
     assert ordered["mode"].to_list() == [
         "free, Ability", "forced, Warmth", "forced, Warmth, fair", "forced, Ability"
     ]  # fmt: skip

@@ -33,4 +33,4 @@ def test_report_knows_nothing_of_how_scores_come_about(path):
 
 
 def test_public_names():
-    assert clinometer.report.__all__ == ["found", "write_report"]
+    assert clinometer.report.__all__ == ["family_lines", "write_report"]

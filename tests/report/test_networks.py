@@ -18,7 +18,7 @@ from clinometer.families.networks.report.effects import stereotype_section
 from clinometer.families.networks.report.part import findings, network_part
 from clinometer.families.networks.report.results import read_networks
 from clinometer.families.networks.report.valence import valence_section
-from clinometer.pieces.prose import shown_names
+from clinometer.pieces.prose import display_names
 from clinometer.report import write_report
 from clinometer.results.records import write_plan
 
@@ -397,7 +397,7 @@ def test_the_command_scores_nothing_where_there_are_networks_only(made, monkeypa
 
 @given(st.lists(st.text(max_size=80), unique=True, max_size=8))
 def test_names_are_told_apart_and_can_be_read(names):
-    told = shown_names(names, "unnamed network")
+    told = display_names(names, "unnamed network")
     assert len(set(told.values())) == len(names)
     assert all(0 < len(name) <= 60 for name in told.values())
     kinds = {unicodedata.category(character) for name in told.values() for character in name}

@@ -21,7 +21,7 @@ def baselines(variance, pairs=QUICK, mean=0.0):
 
 
 def changes_of(variance, pairs=QUICK, mean=0.0):
-    return RowErrors.of_changes(baselines(variance, pairs, mean), [0.0] * len(pairs))
+    return RowErrors.from_changes(baselines(variance, pairs, mean), [0.0] * len(pairs))
 
 
 @pytest.mark.parametrize(("variance", "times", "limit"), [(0.53, 1, 0.51), (0.53, 2.5, 0.31)])
@@ -40,7 +40,7 @@ def test_a_model_that_did_not_change_passes_in_nine_of_ten(mean, two_sided):
     passes = []
     for before, after in zip(*scores, strict=True):
         means = [[bounded_mean(row, *groups) for row in run] for run in (before, after)]
-        limit = RowErrors.of_changes(means[0], [0.0] * 4).smallest_limit()
+        limit = RowErrors.from_changes(means[0], [0.0] * 4).smallest_limit()
         ends = [unpaired_difference(*pair).interval(0.9) for pair in zip(*means, strict=True)]
         passes.append(all(high <= limit and (-low <= limit or not two_sided) for low, high in ends))
     # Near the end of the scale scores cannot rise as far as they can fall.
@@ -56,9 +56,9 @@ def test_a_baseline_with_a_side_takes_a_smaller_limit():
 
 def test_more_rows_and_fewer_degrees_of_freedom_take_a_larger_limit():
     single, four = (
-        RowErrors.of_means(np.full(rows, 0.1), np.inf).smallest_limit() for rows in (1, 4)
+        RowErrors.from_means(np.full(rows, 0.1), np.inf).smallest_limit() for rows in (1, 4)
     )
-    few = RowErrors.of_means(np.full(4, 0.1), 5.0).smallest_limit()
+    few = RowErrors.from_means(np.full(4, 0.1), 5.0).smallest_limit()
     assert single < four < few
     # One row: its bound, and the estimate that 9 of 10 stay within.
     assert single == pytest.approx(0.2 * stdtrit(np.inf, 0.95), rel=1e-6)

@@ -16,7 +16,7 @@ from clinometer.results import ESTIMATES, Measure
 from clinometer.statistics import estimate_measure, rows
 from clinometer.statistics.clustered import ClusteredMean
 from clinometer.statistics.looks import Looks, level_of_look
-from clinometer.statistics.pages import see_together, worst_ends
+from clinometer.statistics.pages import adjust_means, worst_ends
 
 STEREOTYPES, CATEGORIES = {"level": "stereotype"}, {"level": "category", "n_stereotypes": 2}
 MODEL = {"level": "model", "n_stereotypes": 4}
@@ -33,7 +33,7 @@ def mean_row(p: float, **extra: Any) -> dict[str, Any]:
 
 
 def page(*rows: dict[str, Any], **options: Any) -> pl.DataFrame:
-    return see_together(pl.DataFrame(rows, schema=ESTIMATES), **options)
+    return adjust_means(pl.DataFrame(rows, schema=ESTIMATES), **options)
 
 
 def leaning(frame: pl.DataFrame) -> list[bool]:

@@ -7,7 +7,7 @@ from clinometer.errors import InputError
 from clinometer.results import REASONS, SCORES
 from clinometer.results.judging import judge
 from clinometer.statistics.estimates import estimate_measure, estimate_summaries
-from clinometer.statistics.pages import see_together
+from clinometer.statistics.pages import adjust_means
 from clinometer.statistics.summaries import compliance, pool_pairs, summarise, unscored_share
 
 
@@ -25,7 +25,7 @@ def test_summaries_of_models_can_be_joined(scores_of, pair_of, measure):
     m = scores_of(*pair_of("a", 0.5, 0.1), *pair_of("b", 0.2, 0.6))
     other = m.with_columns(pl.lit("other").alias("model"), pl.col("score") / 2)
     apart = estimate_summaries(pl.concat([summarise(m), summarise(other)]), measure).estimates
-    assert_frame_equal(judge(see_together(apart)), estimate_measure(m.vstack(other), measure))
+    assert_frame_equal(judge(adjust_means(apart)), estimate_measure(m.vstack(other), measure))
 
 
 @pytest.mark.parametrize("differs", ["stereotype", "variation", "marginalized", "default"])

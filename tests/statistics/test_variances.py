@@ -38,7 +38,7 @@ def scores(made: CrossedDesign, rng: np.random.Generator, **sds: float) -> Array
 def errors(designs: Sequence[CrossedDesign], values: Sequence[Array], mode: str = "free") -> Array:
     """Return the standard error of the mean of each stereotype, on a scale from −1 to 1."""
     n = len(designs)
-    squares = Squares.of_scores(designs, values, np.ones(n), np.ones(n))
+    squares = Squares.from_scores(designs, values, np.ones(n), np.ones(n))
     shares = np.array([made.shares for made in designs])
     se, _ = variances(squares, prior_of(mode)).means(range(n), shares)
     return se
@@ -56,7 +56,7 @@ def test_many_draws_of_what_is_usual_count(stereotypes: int) -> None:
     made, rng = planned(), np.random.default_rng(2)
     values = [scores(made, rng, variation=0.1, marginalized=0.1) for _ in range(stereotypes)]
     ones = np.ones(stereotypes)
-    squares = Squares.of_scores([made] * stereotypes, values, ones, ones)
+    squares = Squares.from_scores([made] * stereotypes, values, ones, ones)
     assert 1 / (variances(squares, prior_of("free")).usual ** 2).sum() > 40
 
 
@@ -154,7 +154,7 @@ def test_a_large_balanced_design_has_the_error_of_lme4(tmp_path: Path) -> None:
 def test_components_are_those_that_were_planted() -> None:
     rng, made = np.random.default_rng(6), planned(wordings=8, draws=24)
     values = [scores(made, rng, variation=0.4, marginalized=0.2) for _ in range(20)]
-    squares = Squares.of_scores([made] * 20, values, np.ones(20), np.ones(20))
+    squares = Squares.from_scores([made] * 20, values, np.ones(20), np.ones(20))
     components = variances(squares, prior_of("free")).components()
     assert components[0] == pytest.approx(0.16, rel=0.3)
     assert components[1] == pytest.approx(0.04, rel=0.4)

@@ -178,12 +178,12 @@ def _errors(
     if rule.what == "change":
         rows = [*_baseline_means(plan, rule, baseline)]
         means_, neutrals = [mean for mean, _ in rows], [neutral for _, neutral in rows]
-        return RowErrors.of_changes(means_, neutrals, confidence) if rows else None
+        return RowErrors.from_changes(means_, neutrals, confidence) if rows else None
     planned = power_of_plan(plan, runs=_RUNS).filter(pl.col("control").is_null())
     table = _select_rows(planned, rule).drop_nulls("df")
     if table.is_empty():
         return None
-    return RowErrors.of_means(table["se"].to_numpy(), table["df"].to_numpy(), confidence)
+    return RowErrors.from_means(table["se"].to_numpy(), table["df"].to_numpy(), confidence)
 
 
 def _select_rows(rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:

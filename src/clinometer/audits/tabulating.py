@@ -42,15 +42,15 @@ from clinometer.results.tables import as_frame, pieces, scan_table, write_pieces
 from clinometer.scoring import Scores, score
 from clinometer.scoring.conditions import find_conditions, with_conditions
 from clinometer.scoring.recorded import rename_columns, used_columns
-from clinometer.statistics.contrasts import DRAWN, TRIAL
+from clinometer.statistics.contrasts import DRAW_COLUMNS, TRIAL
 from clinometer.statistics.dimensions import correlate_dimensions, rank_models
 from clinometer.statistics.estimates import Estimated, Inference, estimate_summaries
 from clinometer.statistics.explicitness import explicit_gaps
-from clinometer.statistics.items import ITEMS_BY, contributions
-from clinometer.statistics.pages import see_together
+from clinometer.statistics.items import ITEM_KEYS, contributions
+from clinometer.statistics.pages import adjust_means
 from clinometer.statistics.splits import split_words
 from clinometer.statistics.summaries import (
-    COUNTED_BY,
+    COMPLIANCE_KEYS,
     compliance,
     pool_pairs,
     refuse_split,
@@ -340,7 +340,7 @@ def estimate_scores(
         estimate_reliabilities(scores_only),
         analyses.estimates,
     ]
-    all_estimates = see_together(pl.concat(estimates), inference.confidence, inference.looks)
+    all_estimates = adjust_means(pl.concat(estimates), inference.confidence, inference.looks)
     all_estimates = _with_constructs(all_estimates, all_scores)
     judged = judge(all_estimates, compliance_floor=inference.compliance_floor, doubts=doubts)
     matches = pl.concat([conditions.matches, analyses.details["matches"]])
@@ -360,7 +360,7 @@ def estimate_means(scores: pl.DataFrame, inference: Inference) -> pl.DataFrame:
         estimate_summaries(summarise(part), measure_of(name), inference, MEANS).estimates
         for (name,), part in scores.group_by("instrument", maintain_order=True)
     )
-    all_estimates = see_together(estimates, inference.confidence, inference.looks)
+    all_estimates = adjust_means(estimates, inference.confidence, inference.looks)
     all_estimates = _with_constructs(all_estimates, scores.lazy())
     return judge(all_estimates, compliance_floor=inference.compliance_floor)
 
@@ -429,8 +429,8 @@ def _estimate_model(scores: pl.LazyFrame, inference: Inference, *, alone: bool) 
         estimated.estimates,
         estimated.orders,
         None if alone else pool_pairs(units),
-        items.sort(ITEMS_BY),
-        counts.sort(COUNTED_BY),
+        items.sort(ITEM_KEYS),
+        counts.sort(COMPLIANCE_KEYS),
     )
 
 
@@ -456,7 +456,7 @@ MEANS = ("stereotype", "category", "model")
 PIECE = 50_000
 
 #: What tells scores apart.
-_SCORE_KEYS = (*TRIAL, *DRAWN, "pair_id", "object")
+_SCORE_KEYS = (*TRIAL, *DRAW_COLUMNS, "pair_id", "object")
 
 
 def _refuse_repeated(scores: pl.DataFrame) -> None:

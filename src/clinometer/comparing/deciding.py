@@ -41,7 +41,7 @@ from clinometer.results.verdicts import (
     TURNED,
     WORSE,
 )
-from clinometer.statistics.changes import seen_together
+from clinometer.statistics.changes import adjust_differences
 
 __all__ = [
     "Decision",
@@ -81,7 +81,7 @@ def adjust_family(differences: pl.DataFrame, explicit: bool = False) -> pl.DataF
     marked = mark_family(differences, explicit).with_columns(
         adjusted_over=pl.when(pl.col("adjusted_over").is_not_null()).then(scope_text)
     )
-    return seen_together(marked, FAMILY).select(differences.columns)
+    return adjust_differences(marked, FAMILY).select(differences.columns)
 
 
 def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> pl.DataFrame:

@@ -43,7 +43,7 @@ from clinometer.results.verdicts import (
     TURNED,
     WORSE,
 )
-from clinometer.statistics.clustered import together
+from clinometer.statistics.clustered import bonferroni_confidence
 from clinometer.statistics.looks import Looks
 
 __all__ = [
@@ -97,8 +97,8 @@ def confidences(number: int, confidence: float, looks: Looks) -> tuple[float, fl
     A run that ended where it was decided could have ended at every look: intervals hold at all.
     """
     level = 1.0 - confidence
-    clearing = together(1.0 - 2.0 * level, looks.tests(1, 2.0 * level))
-    return clearing, together(confidence, looks.tests(max(number, 1), level))
+    clearing = bonferroni_confidence(1.0 - 2.0 * level, looks.tests(1, 2.0 * level))
+    return clearing, bonferroni_confidence(confidence, looks.tests(max(number, 1), level))
 
 
 class RowVerdict(NamedTuple):

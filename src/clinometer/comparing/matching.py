@@ -10,9 +10,9 @@ import polars as pl
 from clinometer.contracts.catalogue import measure_of
 from clinometer.results import Measure
 from clinometer.statistics.changes import Contrasted
-from clinometer.statistics.contrasts import DRAWN, TRIAL, contrast
+from clinometer.statistics.contrasts import DRAW_COLUMNS, TRIAL, contrast
 from clinometer.statistics.summaries import NEVER_POOLED
-from clinometer.statistics.unpaired import contrast_unpaired, errors_apart
+from clinometer.statistics.unpaired import contrast_unpaired, unpaired_errors
 
 __all__ = ["compare_scores", "same_trials"]
 
@@ -40,7 +40,7 @@ def same_trials(baseline: pl.DataFrame, candidate: pl.DataFrame) -> bool:
     if any(scores.select(_KEYS).is_duplicated().any() for scores in (baseline, candidate)):
         return False
     pairs = baseline.join(candidate, on=_KEYS, how="inner", nulls_equal=True, suffix="_t")
-    differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in DRAWN)
+    differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in DRAW_COLUMNS)
     few = len(pairs) < LEAST * min(len(baseline), len(candidate))
     return not few and pairs.filter(differ).is_empty()
 
@@ -73,7 +73,7 @@ def _contrast_pairs(scores: pl.DataFrame, measure: Measure, options: _Options) -
     model_filter = {"level": "model", "range": "prompts", "measure": measure.name}
     keys = ["candidate", *NEVER_POOLED]
     paired = estimates.filter(**model_filter).select(*keys, "level", "se")
-    unpaired = errors_apart(scores, measure, options["baseline"])
+    unpaired = unpaired_errors(scores, measure, options["baseline"])
     errors = paired.join(unpaired, on=keys, nulls_equal=True, suffix="_apart")
     gain = errors.select(*keys, "level", pairing_gain=(pl.col("se_apart") / pl.col("se")) ** 2)
     matches = matches.drop("pairing_gain").join(

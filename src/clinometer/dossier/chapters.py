@@ -213,7 +213,7 @@ def _samples_chapter(content: Mapping[str, Any]) -> Chapter:
     exchanges = tuple(
         Exchange(
             sample["about"],
-            tuple(Quote.of_text(quote["label"], quote["text"]) for quote in sample["quotes"]),
+            tuple(Quote.from_text(quote["label"], quote["text"]) for quote in sample["quotes"]),
             tuple(sample["readings"]),
             sample["note"],
         )

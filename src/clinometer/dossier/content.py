@@ -32,7 +32,7 @@ from clinometer.report.answers.examples import examples
 from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.sensitivity import sensitivity
 from clinometer.report.answers.summary import sum_up
-from clinometer.report.document import found
+from clinometer.report.document import family_lines
 from clinometer.results.parquet import read_parquet
 from clinometer.results.subjects import say_simulated
 from clinometer.sharing.counts import SELECTIONS, read_counts
@@ -106,7 +106,7 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
             "validity": list(brief.validity),
             "leans": list(brief.leans),
             "marks": None if brief.table is None else _table(brief.table),
-            "further": found(directory),
+            "further": family_lines(directory),
             "means": [asdict(lean) for lean in brief.means],
         },
         "controls": _controls(card),

@@ -1,12 +1,12 @@
 from .drawing.charts import LABELS as LABELS
 from .drawing.charts import Axis as Axis
 from .drawing.charts import Row as Row
-from .drawing.charts import apart as apart
 from .drawing.charts import banded as banded
 from .drawing.charts import in_layers as in_layers
 from .drawing.charts import in_panels as in_panels
 from .drawing.charts import measured as measured
 from .drawing.charts import neutral_rule as neutral_rule
+from .drawing.charts import styled_channel as styled_channel
 from .drawing.charts import tooltips as tooltips
 from .drawing.charts import up as up
 from .drawing.charts import vega_lite as vega_lite
@@ -38,7 +38,7 @@ from .prose import number as number
 from .prose import p_value as p_value
 from .prose import percent as percent
 from .published import Match as Match
-from .published import beside_published as beside_published
+from .published import compare_published as compare_published
 from .sections import Section as Section
 from .tables import FROM as FROM
 from .tables import NOTE as NOTE

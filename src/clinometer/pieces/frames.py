@@ -18,10 +18,10 @@ from clinometer.results.ranges import IN_PROMPTS
 
 __all__ = [
     "add_columns",
-    "as_shown",
     "clustered",
     "in_order",
     "mode_name",
+    "name_and_sort_rows",
     "name_rows",
     "place",
     "rank",
@@ -34,7 +34,7 @@ _LABELLED = ("study", "category", "stereotype", "dimension")
 
 #: What is said of these prompts and of other stereotypes, by the papers' test and by random splits,
 #: beside what is said of other prompts.
-_OTHER_METHODS = {
+_METHOD_COLUMNS = {
     **IN_PROMPTS,
     "published": ("se", "statistic", "df", "p"),
     "generalised": ("ci_low", "ci_high"),
@@ -45,17 +45,19 @@ _OTHER_METHODS = {
 def clustered(rows: pl.DataFrame) -> pl.DataFrame:
     """Set other methods beside the clustered one; the change of compliance is left out."""
     scored = rows.filter(pl.col("measure") != "compliance")
-    return join_methods(scored, "clustered", _OTHER_METHODS)
+    return join_methods(scored, "clustered", _METHOD_COLUMNS)
 
 
-def as_shown(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> pl.DataFrame:
+def name_and_sort_rows(
+    frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts
+) -> pl.DataFrame:
     """Name each row as `name_rows` does, and sort those of each study as the plan lists them."""
-    named = name_rows(frame, factors, plan)
-    if "study" not in named.columns:
-        return in_order(named, plan)
-    ordered = [named.clear()]
-    for (study,), part in named.group_by("study", maintain_order=True):
-        ordered.append(in_order(part, plan.of(str(study)) if study else plan))
+    labelled = name_rows(frame, factors, plan)
+    if "study" not in labelled.columns:
+        return in_order(labelled, plan)
+    ordered = [labelled.clear()]
+    for (study,), part in labelled.group_by("study", maintain_order=True):
+        ordered.append(in_order(part, plan.for_study(str(study)) if study else plan))
     return pl.concat(ordered)
 
 
@@ -85,15 +87,15 @@ def _label_rows(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
     subjects = frame.select(columns).unique()
     names: dict[str, list[str | None]] = {"about": [], "dimension_label": []}
     for row in subjects.iter_rows(named=True):
-        of_study = plan.of(row["study"]) if row.get("study") else plan
+        study_plan = plan.for_study(row["study"]) if row.get("study") else plan
         key = row.get("dimension")
-        names["about"].append(_about(row, of_study))
-        names["dimension_label"].append(of_study.dimensions[key] if key else None)
+        names["about"].append(_subject_label(row, study_plan))
+        names["dimension_label"].append(study_plan.dimensions[key] if key else None)
     labels = pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
     return add_columns(frame, pl.concat([subjects, labels], how="horizontal"), *columns)
 
 
-def _about(row: Mapping[str, Any], plan: PlanFacts) -> str:
+def _subject_label(row: Mapping[str, Any], plan: PlanFacts) -> str:
     """Name what a row is about: one stereotype, those of a category, or all."""
     if row.get("stereotype"):
         return plan.labels[row["stereotype"]]

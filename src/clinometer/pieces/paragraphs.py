@@ -9,7 +9,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-__all__ = ["Paragraphs", "written"]
+__all__ = ["Paragraphs", "fill_paragraphs"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Paragraphs:
     values: Mapping[str, object] = field(default_factory=dict)
 
 
-def written(text: Sequence[str] | Paragraphs) -> Sequence[str]:
+def fill_paragraphs(text: Sequence[str] | Paragraphs) -> Sequence[str]:
     """Return the paragraphs of a text, each on a line; those of a template are filled."""
     if not isinstance(text, Paragraphs):
         return text

@@ -87,7 +87,7 @@ class SourceFacts(NamedTuple):
 class PlanFacts:
     """``plan.json``, as far as it can be understood: a text is empty and a list short where not.
 
-    Two studies may use a key for different things: narrow a plan with `of` before looking up
+    Two studies may use a key for different things: narrow a plan with `for_study` before looking up
     labels or an order. As read, a plan has those of all studies, the first of a key.
     """
 
@@ -127,7 +127,7 @@ class PlanFacts:
     created: str = ""
     elsewhere: tuple[str, ...] = ()  # what was not made here when the run was continued
 
-    def of(self, study: str | None) -> PlanFacts:
+    def for_study(self, study: str | None) -> PlanFacts:
         """Return the same plan with the stereotypes and dimensions of one study."""
         return replace(self, **vars(self.studies.get(study or "", Stimuli())))
 
@@ -221,8 +221,8 @@ def _studies(plan: Facts) -> dict[str, Stimuli]:
         rows = plan.part("stereotypes").parts_by_name(study)
         stereotypes = {key: _stereotype(key, row) for key, row in rows.items()}
         # A plan that does not list the dimensions of a study has them with its stereotypes.
-        of_stereotypes = (stereotype.dimensions for stereotype in stereotypes.values())
-        dimensions = plan.part("dimensions").labels(study) or _merge(of_stereotypes)
+        stereotype_dimensions = (stereotype.dimensions for stereotype in stereotypes.values())
+        dimensions = plan.part("dimensions").labels(study) or _merge(stereotype_dimensions)
         studies[study] = Stimuli(stereotypes, _labels(stereotypes), _distinct(dimensions))
     return studies
 

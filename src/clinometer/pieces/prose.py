@@ -21,8 +21,8 @@ __all__ = [
     "ALPHA",
     "LEANS",
     "MEANINGS",
-    "OF_SCORES",
     "OPEN_WORDS",
+    "SCORE_VERDICTS",
     "SIGNS",
     "WORST",
     "as_argument",
@@ -32,6 +32,7 @@ __all__ = [
     "chance_note",
     "counted",
     "cut",
+    "display_names",
     "endings",
     "file_names",
     "first_few",
@@ -49,7 +50,6 @@ __all__ = [
     "percent",
     "scale",
     "short_names",
-    "shown_names",
     "splits_text",
     "verdict",
     "verdict_class",
@@ -86,7 +86,7 @@ MEANINGS = {
 WORST = "worst case, all missing answers at one end of the scale"
 
 #: The kind of a verdict → its sign and label. A code of another kind is shown as it stands.
-OF_SCORES = {
+SCORE_VERDICTS = {
     "consistent": ("▲", "consistent"),
     "reversed": ("▼", "reversed"),
     "equivalent": ("■", verdicts.PRINTED_MEANS["equivalent"]),
@@ -94,7 +94,7 @@ OF_SCORES = {
     "no verdict": ("–", verdicts.PRINTED_MEANS["no verdict"]),
 }
 SIGNS = {
-    **OF_SCORES,
+    **SCORE_VERDICTS,
     "worse": ("▲", "worse"),
     "turned": ("⇄", "turned to the other side"),
     "better": ("▼", "better"),
@@ -140,7 +140,7 @@ def mean_text(row: Mapping[str, Any]) -> str:
         RANGES["prompts"]: (row.get("ci_low_bounded"), row.get("ci_high_bounded")),
         RANGES["other_prompts"]: (row["ci_low"], row["ci_high"]),
     }
-    intervals = [f"{interval(*both)} {words}" for words, both in ends.items() if None not in both]
+    intervals = [f"{interval(*pair)} {words}" for words, pair in ends.items() if None not in pair]
     brackets = f" [{'; '.join(intervals)}]" if intervals else ""
     return f"{number(row['estimate'])}{brackets}"
 
@@ -172,7 +172,7 @@ def verdict(code: str | None, *, directed: bool = True) -> str:
     if kind not in SIGNS:
         return code or "n/a"
     sign, label = SIGNS[kind]
-    if kind in OF_SCORES:
+    if kind in SCORE_VERDICTS:
         label = verdicts.print_mean_verdict(kind, directed=directed)
     return f"{sign} {label}{(code or '')[len(kind) :]}"
 
@@ -274,7 +274,7 @@ def endings(names: Sequence[str]) -> list[str]:
 LONGEST = 48
 
 
-def shown_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> dict[str, str]:
+def display_names(names: Iterable[str], unnamed: str, longest: int = LONGEST) -> dict[str, str]:
     """Return for each name the text it is shown by; no two share one.
 
     `unnamed`: shown for a name without letters.
@@ -310,7 +310,7 @@ def verdict_counts(rows: Iterable[Mapping[str, Any]], measure: Measure) -> str:
     `rows`: of estimates, with ``verdict`` and ``conditional_on``.
     """
     kinds = Counter(map(headline_kind, rows))
-    order = (*OF_SCORES, OPEN_WORDS)
+    order = (*SCORE_VERDICTS, OPEN_WORDS)
     return ", ".join(verdict_count(kind, kinds[kind], measure) for kind in order if kinds[kind])
 
 

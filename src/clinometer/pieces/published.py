@@ -22,7 +22,7 @@ from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import load_published
 from clinometer.reference.published import Published
 
-__all__ = ["Match", "beside_published", "published_section"]
+__all__ = ["Match", "compare_published", "published_section"]
 
 
 #: Up to this many rows the text says the range of each.
@@ -56,10 +56,10 @@ def published_section(
     match_rows = _match_dimensions if has_dimensions else _match_stereotypes
     match = match_rows(results, theirs)
     wordings = wording_tables(results, published, source.table)
-    return beside_published(match, source, results, wordings)
+    return compare_published(match, source, results, wordings)
 
 
-def beside_published(
+def compare_published(
     match: Match,
     source: Published,
     results: InstrumentResults,
@@ -101,7 +101,7 @@ def _match_stereotypes(results: InstrumentResults, theirs: pl.DataFrame) -> Matc
 def _match_dimensions(results: InstrumentResults, theirs: pl.DataFrame) -> Match:
     """Match the published means over all stereotypes of each dimension."""
     label = pl.col("dimension").replace(results.plan.dimensions)
-    ours = results.over_all.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
+    ours = results.by_model.drop_nulls("dimension").with_columns(label=label, mode="control_mode")
     return Match(
         ours,
         theirs.filter(pl.col("dimension").is_in(list(ours["dimension"]))).with_columns(label=label),
@@ -110,7 +110,7 @@ def _match_dimensions(results: InstrumentResults, theirs: pl.DataFrame) -> Match
 
 
 def _figures(match: Match, source: Published, results: InstrumentResults) -> tuple[Figure, ...]:
-    axis = match.axis or Axis.of(results.measure)
+    axis = match.axis or Axis.for_measure(results.measure)
     scale_text = match.scale or results.scale
     caption = f"Ticks: the published models ({source.printed}). Diamonds: this run. {scale_text}"
     ticks = [_tick(row) for row in match.theirs.iter_rows(named=True)]

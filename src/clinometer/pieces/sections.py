@@ -25,9 +25,9 @@ __all__ = [
     "Summary",
     "Term",
     "findings_or_table",
-    "first_drawn",
-    "made_with",
     "name_figures",
+    "truncation_note",
+    "version_terms",
 ]
 
 #: Above this many findings they stand in a table.
@@ -55,7 +55,7 @@ class Quote:
     markdown: bool = False  # whether it is shown as its Markdown means it
 
     @classmethod
-    def of_text(
+    def from_text(
         cls, label: str, text: str, *, excerpt: bool = False, markdown: bool = False
     ) -> Quote:
         """Quote a text in one piece; without any piece where it is empty."""
@@ -207,7 +207,7 @@ def findings_or_table(
     return {"findings": (), "table": render_table(frame, caption, columns)}
 
 
-def made_with(version: str, created: str) -> tuple[Term, ...]:
+def version_terms(version: str, created: str) -> tuple[Term, ...]:
     """Return the version that made the results, and when, as far as they are known."""
     terms = (("Clinometer", version), ("Created", created))
     return tuple(Term(name, text, "code") for name, text in terms if text)
@@ -223,6 +223,6 @@ def name_figures(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, .
     return tuple(renamed)
 
 
-def first_drawn(most: int, count: int, what: str) -> str:
+def truncation_note(most: int, count: int, what: str) -> str:
     """State that only the first few are drawn; empty where all are."""
     return f" Only the first {most} of {count} {what} are drawn." if count > most else ""

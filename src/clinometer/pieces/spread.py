@@ -13,7 +13,7 @@ from clinometer.statistics.summaries import keys_of
 __all__ = ["with_spread"]
 
 #: The levels whose means are of several stereotypes.
-_OF_SEVERAL = ("category", "model")
+_POOLED_LEVELS = ("category", "model")
 
 
 def with_spread(estimates: pl.DataFrame) -> pl.DataFrame:
@@ -32,12 +32,14 @@ def with_spread(estimates: pl.DataFrame) -> pl.DataFrame:
     leans = pl.Series("leans", [headline_kind(row) in LEANS for row in verdicts], dtype=pl.Boolean)
     parts = estimates.with_columns(leans).filter(level="stereotype").drop_nulls("estimate")
     described = pl.concat(
-        (_describe(parts, level, estimates.columns) for level in _OF_SEVERAL), how="diagonal"
+        (_describe(parts, level, estimates.columns) for level in _POOLED_LEVELS), how="diagonal"
     )
     keys = [name for name in described.columns if name in estimates.columns]
-    joined = estimates.join(described, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    rows = [*joined.iter_rows(named=True)]
-    return joined.drop(set(described.columns) - set(keys)).with_columns(
+    described_estimates = estimates.join(
+        described, on=keys, how="left", nulls_equal=True, maintain_order="left"
+    )
+    rows = [*described_estimates.iter_rows(named=True)]
+    return described_estimates.drop(set(described.columns) - set(keys)).with_columns(
         pl.Series("spread", map(_spread_text, rows), dtype=pl.String),
         pl.Series("mixed", map(_mixed_text, rows), dtype=pl.String),
     )

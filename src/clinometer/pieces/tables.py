@@ -9,7 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from clinometer.pieces.prose import (
-    OF_SCORES,
+    SCORE_VERDICTS,
     SIGNS,
     interval,
     number,
@@ -54,8 +54,8 @@ class TableColumn:
 
     def cell(self, row: Mapping[str, Any]) -> TableCell:
         """Write the cell of a row."""
-        of_verdict = self.align == "verdict"
-        style = f"verdict {verdict_class(row['verdict'])}".strip() if of_verdict else self.style
+        is_verdict = self.align == "verdict"
+        style = f"verdict {verdict_class(row['verdict'])}".strip() if is_verdict else self.style
         return TableCell(self.render(row), style, self.align == "head")
 
     @property
@@ -79,7 +79,7 @@ def _lean_cell(row: Mapping[str, Any]) -> str:
     kind = verdict_kind(row["verdict"])
     directed = row.get("directed", True)
     has_reason = kind == "no verdict" and row["verdict"] == row["verdict_bounded"]
-    if kind not in OF_SCORES or has_reason:  # of a control, or the same in both ranges
+    if kind not in SCORE_VERDICTS or has_reason:  # of a control, or the same in both ranges
         return verdict(row["verdict"], directed=directed)
     text = lean_text(
         row["verdict_bounded"], row["verdict"], row["conditional_on"], directed=directed
@@ -143,12 +143,12 @@ def render_table(
     `rows`: a row for each row of the table.
     `caption`: what is shown; what folded columns say is added.
     """
-    named_rows = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
+    row_dicts = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
     heads: list[TableCell] = []
     bodies: list[list[TableCell]] = []
     constants = []
     for column in columns:
-        cells = [column.cell(row) for row in named_rows]
+        cells = [column.cell(row) for row in row_dicts]
         texts = {cell.text for cell in cells}
         if texts == {""}:
             continue

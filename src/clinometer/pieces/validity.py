@@ -66,7 +66,7 @@ def _judge_run(checks: pl.DataFrame, halves: pl.DataFrame) -> Validity:
     """Judge a model and mode by its controls."""
     by_kind = {name: checks.filter(control=kind) for kind, name in _KINDS.items()}
     outcomes = tuple(text for kind in by_kind.items() for text in _outcome_texts(*kind))
-    verdict = _verdict(*(of_kind["verdict"] for of_kind in by_kind.values()))
+    verdict = _verdict(*(kind_checks["verdict"] for kind_checks in by_kind.values()))
     return Validity(verdict, outcomes, _reliability(halves))
 
 
@@ -88,12 +88,14 @@ def _outcome_texts(name: str, checks: pl.DataFrame) -> list[str]:
     if checks.is_empty():
         return [f"no {name}"]
     verdicts: dict[str, list[str]] = {}
-    for (construct,), of_construct in checks.group_by("construct", maintain_order=True):
-        verdict = _worst_verdict(of_construct["verdict"].to_list())
+    for (construct,), construct_checks in checks.group_by("construct", maintain_order=True):
+        verdict = _worst_verdict(construct_checks["verdict"].to_list())
         verdicts.setdefault(verdict, []).append(str(construct or "others"))
     if len(verdicts) == 1:
         return [f"{name} {verdict}" for verdict in verdicts]
-    return [f"{name} {verdict} ({', '.join(of)})" for verdict, of in verdicts.items()]
+    return [
+        f"{name} {verdict} ({', '.join(constructs)})" for verdict, constructs in verdicts.items()
+    ]
 
 
 def _worst_verdict(verdicts: list[str]) -> str:

@@ -50,7 +50,7 @@ class AnswerResults:
         names = [name for results in self.instruments for name in results.dimensions]
         return tuple(dict.fromkeys(names))
 
-    def of(self, study: str, instrument: str) -> AnswerResults:
+    def narrow_to_instrument(self, study: str, instrument: str) -> AnswerResults:
         """Narrow the tables, but for the estimates, to one study and instrument.
 
         A row that is about no single study or instrument stays.
@@ -72,7 +72,7 @@ class AnswerResults:
         details = {name: narrow(table) for name, table in self.details.items()}
         return replace(self, **narrowed, details=details)
 
-    def of_model(self, model: str) -> AnswerResults:
+    def narrow_to_model(self, model: str) -> AnswerResults:
         """Narrow the estimates and answers to one model; tables of details stay as they are."""
         narrowed: dict[str, Any] = {}
         for name, table in vars(self).items():
@@ -97,7 +97,7 @@ class InstrumentResults:
     levels: Mapping[str, pl.DataFrame]  # its estimates by level, with the columns of `_leans`
     by_stereotype: pl.DataFrame  # of them those per stereotype; ``in_headline``: see `headline`
     words: pl.DataFrame  # of a study of people, those of the words and things; see `_words`
-    over_all: pl.DataFrame  # and those over all stereotypes
+    by_model: pl.DataFrame  # and those over all stereotypes
     controls: pl.DataFrame  # the estimates of its controls, one row each
     tables: AnswerResults  # of both
     dimensions: tuple[str, ...]  # of stereotype content, by their labels
@@ -117,7 +117,7 @@ class InstrumentResults:
     @property
     def is_explicit(self) -> bool:
         """Whether the questions show what they are about."""
-        return bool(self.over_all["explicit"].any())
+        return bool(self.by_model["explicit"].any())
 
 
 def split(answers: AnswerResults) -> tuple[InstrumentResults, ...]:
@@ -137,8 +137,8 @@ def split(answers: AnswerResults) -> tuple[InstrumentResults, ...]:
     def sort_key(measure: tuple[str, str]) -> tuple[int, int, bool]:
         """Return the place of a study and instrument: people stand before their words."""
         study, instrument = measure
-        beside = rank(word_studies.get(study, study), names)
-        return rank(instrument, planned), beside, study not in word_studies
+        study_rank = rank(word_studies.get(study, study), names)
+        return rank(instrument, planned), study_rank, study not in word_studies
 
     measures.sort(key=sort_key)
     several = len(names) > 1
@@ -149,25 +149,25 @@ def _narrow(
     answers: AnswerResults, study: str, instrument: str, several_studies: bool
 ) -> InstrumentResults:
     """Narrow results to one study and instrument, with the controls of the instrument."""
-    plan = answers.plan.of(study)
+    plan = answers.plan.for_study(study)
     measure = _measure(answers, instrument)
     is_control = pl.col("control").is_not_null()
     # Of this study, and of control studies, which are controls of every study.
-    of_study_or_all = (pl.col("study") == study) | ~within_study(answers.estimates)
-    estimates = answers.estimates.filter(of_study_or_all, instrument=instrument)
-    tables = answers.of(study, instrument)
+    is_in_scope = (pl.col("study") == study) | ~within_study(answers.estimates)
+    estimates = answers.estimates.filter(is_in_scope, instrument=instrument)
+    tables = answers.narrow_to_instrument(study, instrument)
     if estimates.filter(is_control)["dimension"].is_not_null().any():
         # A control of one dimension says nothing of the others: they are told apart by the mode.
         control_mode = mode_name("control_mode", "dimension").alias("control_mode")
         estimates = estimates.with_columns(control_mode)
         tables = replace(tables, reliability=tables.reliability.with_columns(control_mode))
-    of_study = _leans(with_spread(estimates.filter(~is_control, study=study)), measure)
+    study_means = _leans(with_spread(estimates.filter(~is_control, study=study)), measure)
     in_headline = ~_is_named_as_people(answers, study, instrument)
-    of_study = of_study.with_columns(in_headline=in_headline)
-    levels = {level: of_study.filter(level=level) for level in LEVELS}
+    study_means = study_means.with_columns(in_headline=in_headline)
+    levels = {level: study_means.filter(level=level) for level in LEVELS}
     dimensions = levels["stereotype"]["dimension"].drop_nulls().unique(maintain_order=True)
     # Those of decisions are ways of deciding.
-    of_content = dimensions.clear() if measure.asks == DECISIONS else dimensions
+    content_dimensions = dimensions.clear() if measure.asks == DECISIONS else dimensions
     controls = estimates.filter(is_control, level="stereotype")
     models = dict.fromkeys(model or "" for model in levels["stereotype"]["model"])
     return InstrumentResults(
@@ -182,10 +182,10 @@ def _narrow(
         levels=levels,
         by_stereotype=levels["stereotype"],
         words=_leans(with_spread(_words(answers, study, instrument)), measure),
-        over_all=levels["model"],
+        by_model=levels["model"],
         controls=controls,
         tables=tables,
-        dimensions=tuple(plan.dimensions[key] for key in of_content),
+        dimensions=tuple(plan.dimensions[key] for key in content_dimensions),
         short_names=short_names(list(models)),
         validities=judge_runs(levels["stereotype"], controls, tables.reliability),
     )
@@ -214,7 +214,7 @@ def _words(answers: AnswerResults, study: str, instrument: str) -> pl.DataFrame:
     `people_key`: the stereotype that they are of. No rows for another study.
     """
     word_study = answers.plan.word_studies.get(study, "")
-    stereotypes = answers.plan.of(word_study).stereotypes
+    stereotypes = answers.plan.for_study(word_study).stereotypes
     names = {key: facts.control_for or key for key, facts in stereotypes.items()}
     rows = answers.estimates.filter(
         pl.col("control").fill_null("things") == "things",  # null: the words themselves
@@ -243,7 +243,10 @@ def _leans(means: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     }
     verdicts = means.select("verdict_bounded", "verdict", "conditional_on").rows()
     texts = (lean_text(*row, directed=measure.directed) for row in verdicts)
-    leans = [", ".join(filter(None, both)) for both in zip(texts, means["mixed"], strict=True)]
+    leans = [
+        ", ".join(filter(None, lean_texts))
+        for lean_texts in zip(texts, means["mixed"], strict=True)
+    ]
     return with_numbers(means).with_columns(
         pl.Series("lean", leans, dtype=pl.String),
         **{name: (pl.col(end) - middle) / half for name, end in ends.items()},

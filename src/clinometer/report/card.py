@@ -18,7 +18,7 @@ from clinometer.results.origins import origin_name
 __all__ = ["card_page", "instrument_cards"]
 
 #: What the auditor states → how the page calls it.
-_STATED = {
+_STATEMENTS = {
     "auditor": "Auditor",
     "scope": "Scope",
     "access": "Access",
@@ -63,7 +63,7 @@ def _card(results: InstrumentResults) -> dict[str, Any]:
 
 def _runs(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     """Yield controls, share scored and outcome of each model and mode."""
-    for row in results.over_all.iter_rows(named=True):
+    for row in results.by_model.iter_rows(named=True):
         stereotypes = results.headline.filter(model=row["model"], mode=row["mode"])
         counts = verdict_counts(stereotypes.iter_rows(named=True), results.measure)
         total = f"{counted(stereotypes.height, 'stereotype')} in other prompts"
@@ -86,7 +86,7 @@ def card_page(card: Mapping[str, Any]) -> str:
     """Print a card, as `instrument_cards` and its auditor state it, as one self-contained page."""
     terms = [
         Term("Models", ", ".join(card["models"])),
-        *(Term(title, card[name]) for name, title in _STATED.items()),
+        *(Term(title, card[name]) for name, title in _STATEMENTS.items()),
         Term("Marked by", origin_name(card["marked_by"])),
         *(Term("From elsewhere", text) for text in card["from_elsewhere"]),
         Term("Gate", card["gate"]),

@@ -19,7 +19,7 @@ from clinometer.pieces.sections import (
     ReportPart,
     Summary,
     Term,
-    made_with,
+    version_terms,
 )
 from clinometer.pieces.tables import ReportTable, TableCell
 from clinometer.report.differences import (
@@ -97,7 +97,7 @@ def _matched_term(decision: Facts) -> Term:
 def _terms(facts: Facts, names: Sequence[str]) -> tuple[Term, ...]:
     """Say what was compared, by which version and when."""
     return (
-        *made_with(facts.text("clinometer"), facts.text("created")),
+        *version_terms(facts.text("clinometer"), facts.text("created")),
         Term("Baseline", names[0]),
         Term("Candidates", ", ".join(names[1:])),
         Term("Margin", number(facts.number("margin"))),

@@ -45,7 +45,7 @@ def difference_sections(
     in_order = (
         _difference_section(differences, facts),
         _change_section(differences, by_itself),
-        _other_section(estimates),
+        _family_section(estimates),
         _answer_section(details["answer_pairs"]),
         _published_section(differences),
     )
@@ -202,7 +202,7 @@ def _change_table(rows: pl.DataFrame, caption: str) -> ReportTable:
     return render_table(rows, caption, columns)
 
 
-def _other_section(estimates: pl.DataFrame) -> Section | None:
+def _family_section(estimates: pl.DataFrame) -> Section | None:
     """List differences of networks and hidden states, the largest first."""
     rows = estimates.filter(matched_by="estimate").drop_nulls("p").sort("p", maintain_order=True)
     if rows.is_empty():
@@ -250,7 +250,7 @@ def _answer_section(pairs: pl.DataFrame) -> Section | None:
 def _exchange(row: Mapping[str, Any]) -> Exchange:
     def quote(label: str, text: str | None) -> Quote:
         """Quote a text, cut."""
-        return Quote.of_text(label, (text or "")[:LONGEST])
+        return Quote.from_text(label, (text or "")[:LONGEST])
 
     quotes = (
         quote("Prompt", row["prompt"]),

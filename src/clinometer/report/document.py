@@ -22,7 +22,7 @@ from clinometer.pieces.drawing.figures import Figure, write_figures
 from clinometer.pieces.drawing.svg import draw, for_page
 from clinometer.pieces.drawing.theme import stylesheet
 from clinometer.pieces.markdown import as_html, as_it_came
-from clinometer.pieces.paragraphs import written
+from clinometer.pieces.paragraphs import fill_paragraphs
 from clinometer.pieces.sections import ReportPart, Term
 from clinometer.report.answers.part import answer_part
 from clinometer.report.comparison import FACTS, comparison_part
@@ -31,7 +31,7 @@ from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated
 from clinometer.texts import visible, write_text
 
-__all__ = ["PARTS", "found", "render_page", "write_figure_page", "write_report"]
+__all__ = ["PARTS", "family_lines", "render_page", "write_figure_page", "write_report"]
 
 #: Each makes a part of the page; None where a directory has none of its tables.
 PARTS = (
@@ -77,7 +77,7 @@ def write_report(directory: str | Path | Results, *, title: str | None = None) -
         return _write_report(path, title)
 
 
-def found(directory: Path, most: int = 6) -> list[str]:
+def family_lines(directory: Path, most: int = 6) -> list[str]:
     """Return what families beside the answers show, a line each: the first of each.
 
     `directory`: a results directory. Raises InputError if a table is malformed.
@@ -179,7 +179,11 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_make_visible,
     )
-    environment.filters |= {"as_html": as_html, "as_it_came": as_it_came, "written": written}
+    environment.filters |= {
+        "as_html": as_html,
+        "as_it_came": as_it_came,
+        "written": fill_paragraphs,
+    }
     environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
     environment.filters["other_sentences"] = lambda text: text.partition(". ")[2]
     return environment

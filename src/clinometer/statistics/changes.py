@@ -25,24 +25,24 @@ from clinometer.statistics.clustered import (
     Row,
     adjusted,
     benjamini_hochberg,
+    bonferroni_confidence,
     by_method,
     check_confidence,
     cohen_d,
-    together,
 )
 from clinometer.statistics.means import METHODS, RANGES, Ranges
 from clinometer.statistics.rows import TESTED, mean_of_row, tested_row
 from clinometer.statistics.summaries import (
+    FAMILY_KEYS,
     LEVEL_KEYS,
     NEVER_POOLED,
-    SEEN_TOGETHER,
     UNBALANCED,
     keys_of,
     unbalanced_text,
 )
 
-__all__ = ["Changes", "Compared", "Contrasted", "RangesByKey", "candidates", "contrasted",
-           "seen_together"]  # fmt: skip
+__all__ = ["Changes", "Compared", "Contrasted", "RangesByKey", "adjust_differences", "candidates",
+           "contrasted"]  # fmt: skip
 
 #: What tells groups apart beside the candidate.
 _GROUP_KEYS = ("level", *NEVER_POOLED, *LEVEL_KEYS["cell"])
@@ -134,12 +134,12 @@ def contrasted(changes: Changes, measure: Measure, settings: Compared) -> Contra
         matched_by=pl.lit(settings.matched_by),
         pairing_gain=None,
     )
-    family = ("level", "model", *SEEN_TOGETHER)
-    estimates = seen_together(_as_estimates(rows, measure), family)
+    family = ("level", "model", *FAMILY_KEYS)
+    estimates = adjust_differences(_as_estimates(rows, measure), family)
     return Contrasted(estimates, check(rows.filter(range="prompts"), MATCHES, "matches"))
 
 
-def seen_together(differences: pl.DataFrame, family: Sequence[str]) -> pl.DataFrame:
+def adjust_differences(differences: pl.DataFrame, family: Sequence[str]) -> pl.DataFrame:
     """Give each difference of scores the interval and the tests it has among its family.
 
     `differences` have columns of `results.ESTIMATES`, and those of `family`, which tell families
@@ -161,7 +161,7 @@ def _adjusted_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tests and the interval of one difference among `tests` of its family."""
     mean = mean_of_row(row)
     assert mean is not None  # it has a test
-    low, high = mean.interval(together(row["confidence"], row["tests"]))
+    low, high = mean.interval(bonferroni_confidence(row["confidence"], row["tests"]))
     p_bonferroni = min(row["tests"] * row["p"], 1.0)
     adjusted_tests = {"p_bonferroni": p_bonferroni, "p_bh": row["p_bh"]}
     return {"row": row["row"], **adjusted_tests, "ci_low": low, "ci_high": high}
@@ -256,13 +256,13 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     by_methods = by_method(
         by_range["other_prompts"],
         [*_GROUP_COLUMNS, *_ESTIMATE_COLUMNS],
-        *(_known_columns(by_range["prompts"]), _known_columns(stereotypes), compliance),
+        *(_table_columns(by_range["prompts"]), _table_columns(stereotypes), compliance),
     )
     if rows["sd"].dtype == pl.Null:  # the papers' test is of pairs
         by_methods = by_methods.filter(pl.col("method") != "published")
     return as_estimates(by_methods, {**COMMON_MEASURES, measure.name: difference})
 
 
-def _known_columns(rows: pl.DataFrame) -> pl.DataFrame:
+def _table_columns(rows: pl.DataFrame) -> pl.DataFrame:
     """Leave out what is no column of the table, but the number of the row."""
     return rows.select(name for name in rows.columns if name == "row" or name in ESTIMATES)

@@ -49,6 +49,7 @@ __all__ = [
     "ClusteredMean",
     "adjusted",
     "benjamini_hochberg",
+    "bonferroni_confidence",
     "by_method",
     "check_confidence",
     "clustered_mean",
@@ -57,7 +58,6 @@ __all__ = [
     "mean_of_clusters",
     "naive_t",
     "row_by_row",
-    "together",
     "wilson",
 ]
 
@@ -160,9 +160,9 @@ class ClusteredMean:
 
     def plus(self, variance: float, df: float) -> ClusteredMean:
         """Return the mean with a further variance, known with `df`; Satterthwaite's df of both."""
-        own_variance = (self.se or 0.0) ** 2
-        total = own_variance + variance
-        uncertain = own_variance**2 / (self.df or 1.0) + variance**2 / df
+        error_variance = (self.se or 0.0) ** 2
+        total = error_variance + variance
+        uncertain = error_variance**2 / (self.df or 1.0) + variance**2 / df
         total_df = total**2 / uncertain
         return replace(self, se=total**0.5, df=total_df, unanimous=False)
 
@@ -338,7 +338,7 @@ def cohen_d(neutral: float = 0.0) -> pl.Expr:
 
 
 #: Ending of columns of means in which each answer counts once.
-_OF_ANSWERS = "_of_answers"
+_ANSWERS_SUFFIX = "_of_answers"
 
 
 def by_method(
@@ -356,8 +356,12 @@ def by_method(
     columns_of_estimates = [name for name in groups.columns if name in ESTIMATES]
     clustered = groups.with_columns(method=pl.lit("clustered"))
     clustered = clustered.select("row", *dict.fromkeys((*columns_of_estimates, "method")))
-    of_answers = [c.removesuffix(_OF_ANSWERS) for c in groups.columns if c.endswith(_OF_ANSWERS)]
-    by_answer = groups.with_columns(pl.col(f"{c}{_OF_ANSWERS}").alias(c) for c in of_answers)
+    answer_columns = [
+        c.removesuffix(_ANSWERS_SUFFIX) for c in groups.columns if c.endswith(_ANSWERS_SUFFIX)
+    ]
+    by_answer = groups.with_columns(
+        pl.col(f"{c}{_ANSWERS_SUFFIX}").alias(c) for c in answer_columns
+    )
     numbers = by_answer.select("estimate", "sd", "n_scored").rows()
     tests = pl.DataFrame(
         [naive_t(mean, sd, n, neutral=neutral) for mean, sd, n in numbers],
@@ -376,7 +380,7 @@ def row_by_row(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(tables, how="diagonal").sort("row", maintain_order=True).drop("row")
 
 
-def together(confidence: float, tests: float) -> float:
+def bonferroni_confidence(confidence: float, tests: float) -> float:
     """Return the confidence of each of several intervals that hold at once with `confidence`."""
     return 1.0 - (1.0 - confidence) / tests
 

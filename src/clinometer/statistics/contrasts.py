@@ -62,13 +62,13 @@ from clinometer.statistics.summaries import (
     unbalanced,
 )
 
-__all__ = ["DRAWN", "TRIAL", "contrast"]
+__all__ = ["DRAW_COLUMNS", "TRIAL", "contrast"]
 
 #: What a trial is known by.
 TRIAL = (*FACTORS, "control", "word_list", "scoring", "iteration", "order", "version")
 
 #: What its draw fixes.
-DRAWN = ("marginalized", "default", "tied", "counter", "attribute_order")
+DRAW_COLUMNS = ("marginalized", "default", "tied", "counter", "attribute_order")
 
 #: A spread below this share of the scores' size is due to rounding.
 _ROUNDING = 1e-12
@@ -156,7 +156,7 @@ def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
     candidates(scores, factor, baseline)
     keys = [c for c in TRIAL if c != factor]
     _check_unique(scores, factor, keys)
-    columns = [*keys, *DRAWN, "score", "pair_id"]
+    columns = [*keys, *DRAW_COLUMNS, "score", "pair_id"]
     baseline_rows = scores.filter(pl.col(factor) == baseline).select(*columns, asked_b=True)
     candidate_rows = scores.filter(pl.col(factor) != baseline)
     candidate_rows = candidate_rows.select(*columns, candidate=pl.col(factor), asked_t=True)
@@ -176,7 +176,7 @@ def _match(scores: pl.DataFrame, factor: str, baseline: str) -> pl.DataFrame:
     pairs = pairs.with_columns(both=pl.col("asked_b") & pl.col("asked_t"))
     _check_draws(pairs, factor, baseline)
     return pairs.with_columns(
-        *(pl.coalesce(c, f"{c}_t").alias(c) for c in (*DRAWN, "pair_id")),
+        *(pl.coalesce(c, f"{c}_t").alias(c) for c in (*DRAW_COLUMNS, "pair_id")),
         **({factor: pl.lit(None, pl.String)} if factor in TRIAL else {}),
     )
 
@@ -193,7 +193,7 @@ def _check_unique(scores: pl.DataFrame, factor: str, keys: Sequence[str]) -> Non
 
 def _check_draws(pairs: pl.DataFrame, factor: str, baseline: str) -> None:
     """Refuse trials that carry the same number but are not the same draw."""
-    differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in DRAWN)
+    differ = pl.any_horizontal(pl.col(c).ne_missing(pl.col(f"{c}_t")) for c in DRAW_COLUMNS)
     mismatched = pairs.filter(pl.col("both") & differ)
     if not mismatched.is_empty():
         row = mismatched.row(0, named=True)
@@ -216,10 +216,10 @@ def _ranges_by_candidate(
     """Give the mean differences of two values of the trials asked under both, by mirrored pair."""
     units = _units(pairs, after - before, before)
     by_key: dict[tuple[Any, ...], Ranges] = {}
-    for (candidate,), of_candidate in units.group_by("candidate", maintain_order=True):
+    for (candidate,), candidate_units in units.group_by("candidate", maintain_order=True):
         # Turns are balanced within the groups that a mean is over: cells, or whole stereotypes.
         for unit_level, levels in (("cell", LEVELS[:1]), ("stereotype", LEVELS[1:])):
-            balanced = balance_turns(of_candidate, unit_level)
+            balanced = balance_turns(candidate_units, unit_level)
             # What balancing takes out of a difference comes from both runs alike.
             removed = (pl.col("mean") - pl.col("value")) / 2.0
             balanced = balanced.with_columns(pl.col("baseline") + removed)
@@ -236,8 +236,8 @@ def _units(pairs: pl.DataFrame, value: pl.Expr, baseline: pl.Expr | None = None)
     With the mean of the baseline over the trials that have the value, if one is given.
     """
     before = pl.lit(0.0) if baseline is None else baseline
-    both = pairs.filter("both").with_columns(score=value, before=before.cast(pl.Float64))
-    scored = both.drop_nulls("score").with_row_index("row").with_columns(turn_number())
+    matched = pairs.filter("both").with_columns(score=value, before=before.cast(pl.Float64))
+    scored = matched.drop_nulls("score").with_row_index("row").with_columns(turn_number())
     keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
     return scored.group_by(
         *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True
@@ -274,23 +274,23 @@ def _describe_groups(pairs: pl.DataFrame, level: str) -> pl.DataFrame:
     keys = ["candidate", *keys_of(level)]
     if level == "overall":
         pairs = pairs.filter(pl.col("model").n_unique().over("candidate", *NEVER_POOLED) > 1)
-    b, t, in_both = pl.col("b"), pl.col("t"), pl.col("both")
-    has_b = in_both & b.is_not_null()
-    has_t = in_both & t.is_not_null()
+    b, t, is_paired = pl.col("b"), pl.col("t"), pl.col("both")
+    has_b = is_paired & b.is_not_null()
+    has_t = is_paired & t.is_not_null()
     matched = has_b & has_t
     sd = (t - b).filter(matched).std()
     # 1e-300 keeps the bound a number, above 0, where all scores are 0 or null.
     rounding = _ROUNDING * pl.max_horizontal(pl.col("b", "t").abs().max(), pl.lit(1e-300))
-    n = in_both.sum()
+    n = is_paired.sum()
     values = {"baseline_estimate": b, "candidate_estimate": t, "estimate": t - b}
     counts = pairs.group_by(keys).agg(
         n=n,
-        n_unasked_baseline=(pl.col("asked_t") & ~in_both).sum(),
-        n_unasked_candidate=(pl.col("asked_b") & ~in_both).sum(),
+        n_unasked_baseline=(pl.col("asked_t") & ~is_paired).sum(),
+        n_unasked_candidate=(pl.col("asked_b") & ~is_paired).sum(),
         n_scored=matched.sum(),
         n_lost_baseline=(has_t & ~has_b).sum(),
         n_lost_candidate=(has_b & ~has_t).sum(),
-        n_lost_both=(in_both & ~has_b & ~has_t).sum(),
+        n_lost_both=(is_paired & ~has_b & ~has_t).sum(),
         sd=pl.when(sd > rounding).then(sd).otherwise(sd * 0.0),  # times 0: null stays null
         **{f"{name}_of_answers": value.filter(matched).mean() for name, value in values.items()},
     )
@@ -306,14 +306,14 @@ def _describe_groups(pairs: pl.DataFrame, level: str) -> pl.DataFrame:
 
 
 def _compliance_means(
-    pairs: pl.DataFrame, keys: list[str], of_baseline: pl.Expr, of_candidate: pl.Expr
+    pairs: pl.DataFrame, keys: list[str], baseline_share: pl.Expr, candidate_share: pl.Expr
 ) -> pl.DataFrame:
     """Return the shares of scored answers, each stereotype once."""
     n = pl.col("both").sum()
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     by_stereotype = pairs.group_by(stereotypes, maintain_order=True).agg(
-        compliance_baseline_estimate=pl.when(n > 0).then(of_baseline),
-        compliance_candidate_estimate=pl.when(n > 0).then(of_candidate),
+        compliance_baseline_estimate=pl.when(n > 0).then(baseline_share),
+        compliance_candidate_estimate=pl.when(n > 0).then(candidate_share),
     )
     return by_stereotype.group_by(keys).agg(pl.selectors.starts_with("compliance").mean())
 

@@ -83,15 +83,15 @@ class CrossedDesign:
             [np.zeros(0), *(self.level_weights(place, deviations) for place in fitted)]
         )
         explained = [float(((basis.T @ totals) ** 2).sum()) for basis in self.bases]
-        left = float(deviations @ deviations) - sum(explained)
-        return np.array([*explained, max(left, 0.0)])
+        residual = float(deviations @ deviations) - sum(explained)
+        return np.array([*explained, max(residual, 0.0)])
 
     def shares_of(self, units: NDArray[np.bool_]) -> Array:
         """Return the shares of the mean of some of the units, (sources,)."""
         weights = self.weights * units
         weights = weights / weights.sum()
         shares = [self.level_weights(place, weights) for place in range(len(self.members))]
-        squares = [float((of_levels**2).sum()) for of_levels in shares]
+        squares = [float((level_shares**2).sum()) for level_shares in shares]
         return np.array([*squares, float(weights @ weights)]) * self.used
 
     @cached_property
@@ -118,21 +118,21 @@ def design(codes: Sequence[Codes], weights: Array) -> CrossedDesign:
         (units,), the number of answers behind each.
     """
     digest = sha256(weights.tobytes())
-    for of_factor in codes:
-        digest.update(of_factor.tobytes())
-    if (known := _DESIGNS.get(digest.digest())) is None:
+    for factor_codes in codes:
+        digest.update(factor_codes.tobytes())
+    if (cached := _DESIGNS.get(digest.digest())) is None:
         if len(_DESIGNS) >= _MOST_DESIGNS:
             _DESIGNS.clear()
-        known = _DESIGNS[digest.digest()] = _design(codes, weights)
-    return known
+        cached = _DESIGNS[digest.digest()] = _design(codes, weights)
+    return cached
 
 
 def _design(codes: Sequence[Codes], weights: Array) -> CrossedDesign:
     n = len(weights)
-    levels = tuple(np.unique(of_factor[of_factor >= 0]) for of_factor in codes)
+    levels = tuple(np.unique(factor_codes[factor_codes >= 0]) for factor_codes in codes)
     members = tuple(
-        np.where(of_factor >= 0, np.searchsorted(present, of_factor), -1)
-        for of_factor, present in zip(codes, levels, strict=True)
+        np.where(factor_codes >= 0, np.searchsorted(present, factor_codes), -1)
+        for factor_codes, present in zip(codes, levels, strict=True)
     )
     # Of a factor that is not fitted, draws of single units, there may be very many levels.
     fitted = [_is_fitted(present, n) for present in levels]
@@ -146,9 +146,9 @@ def _design(codes: Sequence[Codes], weights: Array) -> CrossedDesign:
     df = np.array([*ranks, n - 1 - sum(ranks)], float)
     expected = _expected_mean_squares(centred, bases, fitted_levels, df)
     shares = weights / weights.sum()
-    made = CrossedDesign(levels, members, shares, df, expected, np.zeros(len(df)), bases)
-    made.shares[:] = made.shares_of(np.ones(n, bool))
-    return made
+    crossed = CrossedDesign(levels, members, shares, df, expected, np.zeros(len(df)), bases)
+    crossed.shares[:] = crossed.shares_of(np.ones(n, bool))
+    return crossed
 
 
 def _places(levels: Sequence[Codes]) -> list[slice]:
@@ -191,24 +191,24 @@ def _expected_mean_squares(
     expected = np.zeros((len(df), len(df)))
     expected[:, -1] = df > 0
     for factor, basis in enumerate(bases):
-        for other, columns in enumerate(_places(levels)):
-            if df[factor] and df[other]:
+        for source, columns in enumerate(_places(levels)):
+            if df[factor] and df[source]:
                 joint = basis.T @ centred[:, columns]
-                expected[factor, other] = (joint**2).sum() / df[factor]
+                expected[factor, source] = (joint**2).sum() / df[factor]
     return expected
 
 
 def _products(members: Sequence[Codes], levels: Sequence[Codes]) -> Array:
     """Return how many units each two levels of all factors have in common, (levels, levels)."""
-    sizes = np.array([len(known) for known in levels])
+    sizes = np.array([len(factor_levels) for factor_levels in levels])
     starts = np.cumsum(sizes) - sizes
     n = int(sizes.sum())
     numbered = [np.where(m >= 0, m + start, -1) for m, start in zip(members, starts, strict=True)]
     products = np.zeros(n * n)
     for rows in numbered:
         for columns in numbered:
-            both = (rows >= 0) & (columns >= 0)
-            products += np.bincount(rows[both] * n + columns[both], minlength=n * n)
+            has_levels = (rows >= 0) & (columns >= 0)
+            products += np.bincount(rows[has_levels] * n + columns[has_levels], minlength=n * n)
     return products.reshape(n, n)
 
 
@@ -218,10 +218,10 @@ def _basis(products: Array, place: slice, fitted: Array) -> Array:
     A column has a weight for each level of all factors; (levels, df).
     """
     before = fitted.T @ products[:, place]  # (fitted, levels at the place)
-    left = products[place, place] - before.T @ before
-    values, vectors = np.linalg.eigh(left)
-    told = values > _ROUNDING * max(float(values[-1]), 1.0)
-    directions = vectors[:, told] / np.sqrt(values[told])
+    residual = products[place, place] - before.T @ before
+    values, vectors = np.linalg.eigh(residual)
+    is_estimable = values > _ROUNDING * max(float(values[-1]), 1.0)
+    directions = vectors[:, is_estimable] / np.sqrt(values[is_estimable])
     basis = -fitted @ (before @ directions)
     basis[place] += directions
     return np.asarray(basis)

@@ -157,8 +157,8 @@ def _scores(estimates: pl.DataFrame) -> pl.DataFrame:
     """Give the means of scores for other prompts or, where these are open, for these prompts."""
     frame = check(estimates, ESTIMATES, "estimates")
     means = frame.filter(pl.col("tost_margin").is_not_null(), pl.col("factor").is_null())
-    others, prompts = (rows_of_range(means, name) for name in ("other_prompts", "prompts"))
-    told = others.drop_nulls("se")
+    wide, prompts = (rows_of_range(means, name) for name in ("other_prompts", "prompts"))
+    tested = wide.drop_nulls("se")
     keys = ["subject", *KEYS]
-    missing = prompts.join(told, on=list(dict.fromkeys(keys)), how="anti", nulls_equal=True)
-    return pl.concat([told, missing])
+    missing = prompts.join(tested, on=list(dict.fromkeys(keys)), how="anti", nulls_equal=True)
+    return pl.concat([tested, missing])

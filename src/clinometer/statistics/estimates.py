@@ -49,7 +49,7 @@ from clinometer.results.judging import judge
 from clinometer.statistics.clustered import Row, by_method, check_confidence, cohen_d
 from clinometer.statistics.looks import Looks
 from clinometer.statistics.means import BALANCED, METHODS, RANGES, Ranges, means
-from clinometer.statistics.pages import see_together, worst_ends
+from clinometer.statistics.pages import adjust_means, worst_ends
 from clinometer.statistics.rows import TESTED, tested_row
 from clinometer.statistics.summaries import (
     LEVEL_KEYS,
@@ -169,7 +169,7 @@ def estimate_measure(
     """
     inference = Inference(margin, confidence, compliance_floor)
     estimates, _ = estimate_summaries(summarise(scores), measure, inference)
-    return judge(see_together(estimates, confidence), compliance_floor=compliance_floor)
+    return judge(adjust_means(estimates, confidence), compliance_floor=compliance_floor)
 
 
 class Estimated(NamedTuple):
@@ -188,14 +188,14 @@ def estimate_summaries(
     """Estimate from summaries, so that scores of many models need not be in memory at once.
 
     `units` are of `summarise`; those of several models joined with `polars.concat`. The estimates
-    are to be seen together (`pages.see_together`) and judged (`results.judging.judge`) with those
+    are to be seen together (`pages.adjust_means`) and judged (`results.judging.judge`) with those
     of the controls.
 
     Raises InputError if a score lies outside the measure's range, or is of another instrument.
     """
-    if other_instruments := set(units["instrument"].unique()) - {measure.name}:
+    if wrong_instruments := set(units["instrument"].unique()) - {measure.name}:
         raise InputError(
-            f"scores: instrument {', '.join(sorted(map(str, other_instruments)))}; the measure is "
+            f"scores: instrument {', '.join(sorted(map(str, wrong_instruments)))}; the measure is "
             f"{measure.name}; estimate each instrument by itself"
         )
     check_range(units, measure, "lowest", "highest")
@@ -224,8 +224,8 @@ def estimate_summaries(
     described = with_texts(pl.concat(tables, how="diagonal"))
     # What a level pools is null in all of its rows.
     described = described.sort(pl.col("level").cast(pl.Enum(LEVELS)), *keys_of("cell"))
-    named_keys = described.select("level", *keys_of("cell")).iter_rows(named=True)
-    keys = [(row["level"], *(row[name] for name in keys_of(row["level"]))) for row in named_keys]
+    key_rows = described.select("level", *keys_of("cell")).iter_rows(named=True)
+    keys = [(row["level"], *(row[name] for name in keys_of(row["level"]))) for row in key_rows]
     groups = _add_order_effects(described, [order_effects.get(key) for key in keys], inference)
     interval_columns = {"order_effect_low": "ci_low", "order_effect_high": "ci_high"}
     orders = groups.rename(interval_columns).with_columns(confidence=inference.confidence)
@@ -245,7 +245,9 @@ def _as_estimates(tables: Mapping[str, pl.DataFrame], measure: Measure) -> pl.Da
             method=pl.lit(METHODS[name]),
         )
     other_prompts = marked["other_prompts"]
-    prompts = marked["prompts"].select(name for name in marked["prompts"].columns if _is_kept(name))
+    prompts = marked["prompts"].select(
+        name for name in marked["prompts"].columns if _is_table_column(name)
+    )
     stereotypes = marked["stereotypes"].drop_nulls("se")
     stereotypes = stereotypes.select(*_GROUP_COLUMNS, *_RANGE_SCHEMA, "method")
     logits = other_prompts.drop_nulls("logit").with_columns(
@@ -258,7 +260,7 @@ def _as_estimates(tables: Mapping[str, pl.DataFrame], measure: Measure) -> pl.Da
     return as_estimates(rows, {measure.name: measure, **COMMON_MEASURES})
 
 
-def _is_kept(name: str) -> bool:
+def _is_table_column(name: str) -> bool:
     """Whether a column of a group is one of the table, or numbers its rows."""
     return name == "row" or name in ESTIMATES
 
@@ -344,7 +346,7 @@ def _balance_with_bounds(units: pl.DataFrame, measure: Measure, level: str) -> p
         names = {"value": f"{end}_value", "weight": f"{end}_weight"}
         if all_scored:
             balanced = balanced.with_columns(
-                pl.col(name).alias(of_end) for name, of_end in names.items()
+                pl.col(name).alias(end_column) for name, end_column in names.items()
             )
             continue
         worst = fill_missing(units, getattr(measure, end), level)
@@ -365,20 +367,20 @@ def _describe(units: pl.DataFrame, keys: list[str], measure: Measure) -> pl.Data
     stereotypes = [*dict.fromkeys((*keys, "category", "stereotype"))]
     # In their order: sums of numbers that are not exact depend on it.
     by_stereotype = units.group_by(stereotypes, maintain_order=True).agg(_stereotype_means())
-    over_stereotypes = by_stereotype.group_by(keys, maintain_order=True).agg(
+    group_means = by_stereotype.group_by(keys, maintain_order=True).agg(
         pl.col("estimate", "bound_low", "bound_high").mean(),
         pl.col(*UNBALANCED).any(),
         n_stereotypes=pl.col("estimate").count().cast(pl.Int64),
     )
     # The effect of order that is taken out may be larger in the scores than in the worst cases.
-    over_stereotypes = over_stereotypes.with_columns(
+    group_means = group_means.with_columns(
         bound_low=pl.min_horizontal("bound_low", "estimate"),
         bound_high=pl.max_horizontal("bound_high", "estimate"),
     )
     rounding = _ROUNDING * (measure.high - measure.low)
     counts = units.group_by(keys, maintain_order=True).agg(_counts(rounding))
     # The groups of both stand in the order of their first units.
-    return counts.hstack(over_stereotypes.drop(keys))
+    return counts.hstack(group_means.drop(keys))
 
 
 @cache

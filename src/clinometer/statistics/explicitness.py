@@ -188,9 +188,9 @@ def _as_estimates(pairs: pl.DataFrame, confidence: float) -> pl.DataFrame:
     )
     tests = pl.col("p").count().clip(lower_bound=1).over(_FAMILY)
     alpha = 1.0 - confidence
-    alpha_together = alpha / rows.select(tests).to_series().to_numpy()
+    family_alpha = alpha / rows.select(tests).to_series().to_numpy()
     rows = rows.with_columns(
-        *_ends("ci", stdtrit(df, 1.0 - alpha_together / 2.0)),
+        *_ends("ci", stdtrit(df, 1.0 - family_alpha / 2.0)),
         *_ends("pointwise", stdtrit(df, 1.0 - alpha / 2.0)),
         p_bonferroni=(tests * pl.col("p")).clip(upper_bound=1.0),
         p_bh=adjusted(benjamini_hochberg, *_FAMILY),

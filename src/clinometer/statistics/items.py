@@ -43,7 +43,7 @@ from clinometer.results.shares import read_shares
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.summaries import NEVER_POOLED
 
-__all__ = ["GROUP", "ITEMS_BY", "contributions", "word_variance"]
+__all__ = ["GROUP", "ITEM_KEYS", "contributions", "word_variance"]
 
 Flags = NDArray[np.bool_]
 
@@ -54,7 +54,7 @@ _PIECE = 10_000
 GROUP = ("model", *NEVER_POOLED, "category", "stereotype")
 
 #: What tells the rows of `contributions` apart, in their order.
-ITEMS_BY = (*GROUP, "set", "attribute")
+ITEM_KEYS = (*GROUP, "set", "attribute")
 
 #: Columns with the one word of a set that a trial shows.
 _SINGLE = ("tied", "counter", "object")
@@ -96,7 +96,7 @@ def contributions(scores: pl.DataFrame, confidence: float = 0.95) -> pl.DataFram
         ci_low=pl.col("contribution") - half,
         ci_high=pl.col("contribution") + half,
     )
-    return check(bounded, ITEMS, "items").sort(ITEMS_BY)
+    return check(bounded, ITEMS, "items").sort(ITEM_KEYS)
 
 
 def word_variance(items: pl.DataFrame) -> pl.DataFrame:
@@ -233,9 +233,9 @@ def _mean_influence(x: Array, tied: Flags, n_tied: Array, n_counter: Array) -> A
 
 def _change_of_means(x: Array, tied: Flags, sums: _Sums, n_tied: Array, n_counter: Array) -> Array:
     """Give the change of the difference of means when the word is left out."""
-    of_tied = _divide(sums.a - x, n_tied - 1) - _divide(sums.a, n_tied)
-    of_counter = _divide(sums.b - x, n_counter - 1) - _divide(sums.b, n_counter)
-    return np.where(tied, of_tied, -of_counter)
+    tied_change = _divide(sums.a - x, n_tied - 1) - _divide(sums.a, n_tied)
+    counter_change = _divide(sums.b - x, n_counter - 1) - _divide(sums.b, n_counter)
+    return np.where(tied, tied_change, -counter_change)
 
 
 def _divide(numerator: Array, denominator: Array, nothing: float = 0.0) -> Array:
@@ -254,10 +254,10 @@ def _single_influences(scored: pl.DataFrame) -> pl.DataFrame:
     single = scored.filter(pl.col("shares").is_null())
     index = ["of", "draw", "score", "version"]
     words = single.unpivot(_SINGLE, index=index, variable_name="set", value_name="attribute")
-    asked_set = pl.col("version").str.split("_").list.last()
-    other_set = asked_set.is_in(_SINGLE) & (asked_set != pl.col("set"))
+    version_set = pl.col("version").str.split("_").list.last()
+    is_foreign = version_set.is_in(_SINGLE) & (version_set != pl.col("set"))
     return (
-        words.filter(pl.col("attribute").is_not_null(), ~other_set.fill_null(False))
+        words.filter(pl.col("attribute").is_not_null(), ~is_foreign.fill_null(False))
         .with_columns(
             share=pl.lit(math.nan),  # null if unknown, once averaged
             influence=pl.col("score"),

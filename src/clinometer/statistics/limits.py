@@ -53,12 +53,12 @@ class RowErrors:
     """Whether harm may lie on either side; of all rows, or (rows,)."""
 
     @classmethod
-    def of_means(cls, se: Array, df: Array, confidence: float = 0.95) -> RowErrors:
+    def from_means(cls, se: Array, df: Array, confidence: float = 0.95) -> RowErrors:
         """Return the errors of neutral means whose bounds are those of Student's t."""
         return cls(se, se * stdtrit(df, confidence))
 
     @classmethod
-    def of_changes(
+    def from_changes(
         cls, baselines: Sequence[BoundedMean], neutrals: Sequence[float], confidence: float = 0.95
     ) -> RowErrors:
         """Return the errors of changes from baselines to a model that is the same.

@@ -169,8 +169,8 @@ def means(
         By level and keys, those of `keys_of`.
     """
     ends = _Ends(bounds, are_differences="baseline" in columns)
-    of_models = [level for level in levels if level != "overall"]
-    by_key = _means_within(_INFERRED_WITHIN, units, columns, ends, of_models, only_prompts)
+    model_levels = [level for level in levels if level != "overall"]
+    by_key = _means_within(_INFERRED_WITHIN, units, columns, ends, model_levels, only_prompts)
     if "overall" in levels:
         several = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
         family = _INFERRED_WITHIN[1:]
@@ -267,7 +267,7 @@ class InferredRun:
         self.scales = np.array(products) * (ends.values[1] - ends.values[0]) ** 2
         values = [stratum.values for stratum in strata]
         counted = counted_near_ends(np.array(products))
-        self.squares = Squares.of_scores(self.designs, values, self.scales, counted)
+        self.squares = Squares.from_scores(self.designs, values, self.scales, counted)
         self.factors = shared_factors(self.designs, values, self.scales)
         self.variances = variances(self.squares, prior, tempering_of(self.factors))
         self.shared = shared_variances(self.factors, self.variances, prior.shared)
@@ -342,8 +342,8 @@ class InferredRun:
 
     def _stereotypes(self, places: Mapping[_Key, int]) -> Iterator[tuple[_Key, Ranges]]:
         """Yield the means of single stereotypes."""
-        of_each = [self._shares_and_charge(place) for place in places.values()]
-        shares, charges = zip(*of_each, strict=True) if of_each else ((), ())
+        shares_and_charges = [self._shares_and_charge(place) for place in places.values()]
+        shares, charges = zip(*shares_and_charges, strict=True) if shares_and_charges else ((), ())
         errors = self._single_errors(list(places.values()), np.array(shares), charges)
         for (key, place), error in zip(places.items(), errors, strict=True):
             everything = np.ones(len(self.strata[place].values), bool)
@@ -357,16 +357,18 @@ class InferredRun:
         shares, study = self.designs[place].shares, self.strata[place].key["study"]
         if study not in self._arbitrary_words or place not in self._placebos[study]:
             return shares, self._word_charge([place])
-        of_words = float(shares[WORDS].sum())
-        others = shares.copy()
-        others[WORDS] = 0.0
-        return others, self._arbitrary_words[study] * (of_words, of_words**2)
+        word_share = float(shares[WORDS].sum())
+        shares_without_words = shares.copy()
+        shares_without_words[WORDS] = 0.0
+        return shares_without_words, self._arbitrary_words[study] * (word_share, word_share**2)
 
     def _groups(self, grouped: Mapping[_Key, Sequence[int]]) -> Iterator[tuple[_Key, Ranges]]:
         """Yield the means over several stereotypes, each of which counts once."""
         shares = [self._equal_shares(members) for members in grouped.values()]
         charges = [self._word_charge(members) for members in grouped.values()]
-        groups = [Group(*both) for both in zip(shares, charges, strict=True)]
+        groups = [
+            Group(*shares_and_charge) for shares_and_charge in zip(shares, charges, strict=True)
+        ]
         errors = self._group_errors(groups)
         for place, (key, members) in enumerate(grouped.items()):
             charged = self._charged_factors(members)
@@ -388,7 +390,7 @@ class InferredRun:
         shares[:, CROSSED.index("variation")] = 0.0
         errors = self._single_errors(places, shares)
         for row, (key, place, mask) in enumerate(zip(keys, places, masks, strict=True)):
-            yield "cell", key, self._single_mean(place, mask, errors[row], of_cell=True)
+            yield "cell", key, self._single_mean(place, mask, errors[row], is_cell=True)
 
     def _charged_factors(self, members: Sequence[int]) -> tuple[str, ...]:
         """Return the factors whose words are single, and that arbitrary words stand for."""
@@ -406,16 +408,16 @@ class InferredRun:
         number = len(self._charged_factors(members))
         if not number:
             return np.zeros(2)
-        of_studies = [self._arbitrary_words[self.strata[m].key["study"]] for m in members]
-        return np.asarray(np.mean(of_studies, axis=0) * (number, number**2))
+        study_charges = [self._arbitrary_words[self.strata[m].key["study"]] for m in members]
+        return np.asarray(np.mean(study_charges, axis=0) * (number, number**2))
 
     @cached_property
     def _placebos(self) -> dict[str, list[int]]:
         """The placebos of each study that have several words on both sides."""
         by_study: dict[str, list[int]] = {}
-        for place, (stratum, made) in enumerate(zip(self.strata, self.designs, strict=True)):
-            is_placebo = stratum.key["control"] in ARBITRARY and made.varies[WORDS].all()
-            if is_placebo and not _lack_words([made]):
+        for place, (stratum, crossed) in enumerate(zip(self.strata, self.designs, strict=True)):
+            is_placebo = stratum.key["control"] in ARBITRARY and crossed.varies[WORDS].all()
+            if is_placebo and not _lack_words([crossed]):
                 by_study.setdefault(stratum.key["study"], []).append(place)
         return by_study
 
@@ -454,15 +456,15 @@ class InferredRun:
         units: NDArray[np.bool_],
         error: tuple[float, float],
         *,
-        of_cell: bool = False,
+        is_cell: bool = False,
     ) -> Ranges:
         """Return the mean of some units of a stratum."""
         stratum = self.strata[place]
         weights = stratum.weights * units
         mean = float(weights @ stratum.values / weights.sum())
-        charged = () if of_cell else self._charged_factors([place])
+        charged = () if is_cell else self._charged_factors([place])
         single = tuple(f for f in _single_factors([stratum.design]) if f not in charged)
-        if of_cell:  # a wording by its name, of which other wordings say nothing
+        if is_cell:  # a wording by its name, of which other wordings say nothing
             single = ("variation", *(factor for factor in single if factor != "variation"))
         empty = self._without_error(mean, int(weights.sum()), int(units.sum()), self.ends.values)
         other_prompts = empty

@@ -39,7 +39,7 @@ from clinometer.statistics.looks import Looks
 from clinometer.statistics.rows import mean_of_row
 from clinometer.statistics.summaries import LEVELS_OF_A_PAGE
 
-__all__ = ["see_together", "worst_ends"]
+__all__ = ["adjust_means", "worst_ends"]
 
 #: The weights of the levels of a page.
 LEVEL_WEIGHTS = {"stereotype": 0.5, "category": 0.25, "model": 0.25}
@@ -55,7 +55,7 @@ _SCHEMA: Schema = columns(
 )
 
 
-def see_together(
+def adjust_means(
     estimates: pl.DataFrame, confidence: float = 0.95, looks: Looks | None = None
 ) -> pl.DataFrame:
     """Give each mean of scores the test and the interval that it has among all that is seen.
@@ -93,15 +93,15 @@ def _within_other_prompts(decided: pl.DataFrame) -> pl.DataFrame:
     prompts = decided.filter(has_test, range="prompts").select(
         "row", *keys, "estimate", "neutral", *names
     )
-    others = decided.filter(has_test, range="other_prompts").select(*keys, *names)
-    both = prompts.join(others, on=keys, nulls_equal=True, suffix="_of_others")
+    wide = decided.filter(has_test, range="other_prompts").select(*keys, *names)
+    range_pairs = prompts.join(wide, on=keys, nulls_equal=True, suffix="_of_others")
     above = pl.col("estimate") > pl.col("neutral")
     below = pl.col("estimate") < pl.col("neutral")
     ends = [
         *((name, above, pl.max_horizontal) for name in ("ci_low", "bound_ci_low")),
         *((name, below, pl.min_horizontal) for name in ("ci_high", "bound_ci_high")),
     ]
-    moved = both.select(
+    moved = range_pairs.select(
         "row",
         pl.min_horizontal("p_bh", "p_bh_of_others"),
         *(
@@ -114,8 +114,8 @@ def _within_other_prompts(decided: pl.DataFrame) -> pl.DataFrame:
 
 def _repeats_a_level() -> pl.Expr:
     """Whether a mean is that of a lower level: of one stereotype, or of the only category."""
-    of_block = pl.col("n_stereotypes").filter(level="category")
-    only_category = of_block.max().over([*_FAMILY, *_BLOCK]) == pl.col("n_stereotypes")
+    category_sizes = pl.col("n_stereotypes").filter(level="category")
+    only_category = category_sizes.max().over([*_FAMILY, *_BLOCK]) == pl.col("n_stereotypes")
     several = pl.col("n_stereotypes") > 1
     return (
         pl.when(level="category")
@@ -155,8 +155,8 @@ def _weights(levels: Sequence[str], counted: NDArray[np.bool_]) -> Array:
     by_level = {name: counted.sum() * shares[name] / total / number[name] for name in number}
     # A row that repeats a lower level has the weight of that level, which is there.
     fallback = [by_level.get("category"), by_level.get("stereotype")]
-    of_repeated = next((weight for weight in fallback if weight is not None), 1.0)
-    return np.array([by_level.get(name, of_repeated) for name in levels])
+    repeat_weight = next((weight for weight in fallback if weight is not None), 1.0)
+    return np.array([by_level.get(name, repeat_weight) for name in levels])
 
 
 def _count_rejected(scaled: Array, level: float) -> int:

@@ -53,7 +53,7 @@ _CONFIDENCE = 0.95
 _RESPONSE = ERRORS.index("response")
 
 #: Draws and responses are new in every run.
-_DRAWN = [ERRORS.index("draw"), _RESPONSE]
+_RUN_ERRORS = [ERRORS.index("draw"), _RESPONSE]
 
 _WORDS = [ERRORS.index(name) for name in SHARED[1:]]
 
@@ -116,8 +116,8 @@ class PlannedMean:
 
 def scale_at(means_: Array | None, measure: Measure) -> Array:
     """Return what the variances of means are proportional to; of a neutral one for None."""
-    at = np.array(measure.neutral) if means_ is None else means_
-    return np.maximum((at - measure.low) * (measure.high - at), 0.0)
+    locations = np.array(measure.neutral) if means_ is None else means_
+    return np.maximum((locations - measure.low) * (measure.high - locations), 0.0)
 
 
 def foresee(planned: PlannedRuns, runs: int = RUNS, seed: int = 0) -> dict[Key, PlannedMean]:
@@ -129,8 +129,8 @@ def foresee(planned: PlannedRuns, runs: int = RUNS, seed: int = 0) -> dict[Key, 
     units, _, measure = planned
     design = _Design(planned)
     by_key: dict[Key, list[Ranges]] = {}
-    drawn = means(design.draw(runs, seed), (measure.low, measure.high), levels=LEVELS)
-    for (level, _, *key), ranges in drawn.items():
+    simulated = means(design.draw(runs, seed), (measure.low, measure.high), levels=LEVELS)
+    for (level, _, *key), ranges in simulated.items():
         by_key.setdefault((level, *key), []).append(ranges)
     return {
         key: design.planned_mean(member, by_key[key]) for key, member in _members(units).items()
@@ -215,7 +215,7 @@ class _Design:
         # More pairs of stereotype and level than stereotypes: some stereotype has two levels.
         levels = [len({*zip(stereotypes, codes[member], strict=True)}) for codes in self.codes]
         varies = np.array([float(count > number) for count in levels])
-        varies[_DRAWN] = 1.0
+        varies[_RUN_ERRORS] = 1.0
         if {*self.studies[member]} <= self.charging:
             varies[_WORDS] = 1.0
         return varies
@@ -235,11 +235,11 @@ class _Design:
         is_random = np.repeat(self._varies(member) > 0, [len(effects) for effects in by_source])
         return np.concatenate(by_source), is_random
 
-    def planned_mean(self, member: NDArray[np.int64], drawn: Sequence[Ranges]) -> PlannedMean:
+    def planned_mean(self, member: NDArray[np.int64], simulated: Sequence[Ranges]) -> PlannedMean:
         """Return the mean of some units, with what was drawn of it."""
         neutral = self.measure.neutral
-        prompts = [_at_neutral(ranges.prompts, neutral) for ranges in drawn if ranges.prompts]
-        wide = [ranges.other_prompts for ranges in drawn]
+        prompts = [_neutralise(ranges.prompts, neutral) for ranges in simulated if ranges.prompts]
+        wide = [ranges.other_prompts for ranges in simulated]
         is_open = all(mean.se is None for mean in wide)
         loadings, is_random = self.loadings(member)
         narrow_errors = [_error_of_bound(mean) for mean in prompts]
@@ -264,7 +264,7 @@ class _Design:
         return float(mean.se * (scale_at(None, self.measure) / mean.scale) ** 0.5)
 
 
-def _at_neutral(mean: BoundedMean, neutral: float) -> BoundedMean:
+def _neutralise(mean: BoundedMean, neutral: float) -> BoundedMean:
     return replace(mean, mean=neutral)
 
 

@@ -59,7 +59,7 @@ from clinometer.results import ESTIMATES, Measure, check
 from clinometer.results.schemas import POWER
 from clinometer.statistics.clustered import Array, ClusteredMean, check_confidence
 from clinometer.statistics.estimates import Inference
-from clinometer.statistics.pages import see_together
+from clinometer.statistics.pages import adjust_means
 from clinometer.statistics.planned_means import (
     RUNS,
     PlannedMean,
@@ -114,7 +114,7 @@ class PlannedPage:
         roots = np.linalg.qr(np.array(loadings).T, mode="r")
         uniform = Sobol(len(roots) + 1, seed=0).random_base2(_DRAWINGS).clip(*_WITHIN)
         # Departures of each mean, and of the others beside it; (drawings, means) each.
-        self._own, self._beside = np.hsplit(ndtri(uniform[:, 1:]) @ roots, 2)
+        self._departures, self._neighbour_departures = np.hsplit(ndtri(uniform[:, 1:]) @ roots, 2)
         # Errors were estimated together, too: each drawing has those of one run.
         self._runs = (uniform[:, 0] * len(means[0].errors)).astype(int)
         self._errors = np.array([mean.errors for mean in means]).T  # (runs, means)
@@ -129,21 +129,21 @@ class PlannedPage:
         With a margin: that its interval lies above it. Shape (means,).
         """
         distances = np.array([margin, effect])
-        at_margin, at_effect = np.array([m.relative_error(distances) for m in self.means]).T
+        margin_error, effect_error = np.array([m.relative_error(distances) for m in self.means]).T
         errors = self._errors[self._runs]
-        beside = np.abs(effect + self._beside * at_effect) / errors
-        needed = self._critical[self._count_told(beside), self._runs]
-        estimates = effect + self._own * at_effect
-        return np.asarray((estimates - margin > needed * errors * at_margin).mean(axis=0))
+        neighbour_t = np.abs(effect + self._neighbour_departures * effect_error) / errors
+        needed = self._critical[self._count_rejected(neighbour_t), self._runs]
+        estimates = effect + self._departures * effect_error
+        return np.asarray((estimates - margin > needed * errors * margin_error).mean(axis=0))
 
-    def _count_told(self, t: Array) -> NDArray[np.int64]:
+    def _count_rejected(self, t: Array) -> NDArray[np.int64]:
         """Return how many means are told in each drawing; one that repeats another never counts."""
-        told = np.full(len(t), len(self.means))
+        n_rejected = np.full(len(t), len(self.means))
         while True:  # down to the largest number at which so many pass
-            passed = (t >= self._critical[told, self._runs]) & self._counted
-            if np.array_equal(passed.sum(axis=1), told):
-                return told
-            told = passed.sum(axis=1)
+            passed = (t >= self._critical[n_rejected, self._runs]) & self._counted
+            if np.array_equal(passed.sum(axis=1), n_rejected):
+                return n_rejected
+            n_rejected = passed.sum(axis=1)
 
     def smallest_effects(self, power: float, margin: float = 0.0) -> list[float | None]:
         """Return the distance from which on each mean is told; None if none on the scale is."""
@@ -177,8 +177,8 @@ def _first_reached(effects: Array, chances: Array, power: float) -> float | None
 
 def equivalence_power(mean: PlannedMean, margin: float, level: float) -> float:
     """Return the probability that a neutral mean is shown to be within the margin."""
-    (at_margin,) = mean.relative_error(np.array([margin]))
-    room = margin - stdtrit(mean.df, 1.0 - level / 2.0) * mean.errors * at_margin
+    (margin_error,) = mean.relative_error(np.array([margin]))
+    room = margin - stdtrit(mean.df, 1.0 - level / 2.0) * mean.errors * margin_error
     chances = 2.0 * ndtr(room / max(mean.se, _LEAST_ERROR)) - 1.0
     return float(np.maximum(chances, 0.0).mean())
 
@@ -204,12 +204,12 @@ def smallest_change(mean: PlannedMean, power: float, level: float) -> float | No
 
     The median over drawings.
     """
-    rises = [_shown_rise(drawn, mean.measure, power, level) for drawn in mean.prompts]
-    found = [rise for rise in rises if rise is not None]
-    return float(np.median(found)) if 2 * len(found) > len(rises) else None
+    rises = [_detectable_rise(baseline, mean.measure, power, level) for baseline in mean.prompts]
+    possible_rises = [rise for rise in rises if rise is not None]
+    return float(np.median(possible_rises)) if 2 * len(possible_rises) > len(rises) else None
 
 
-def _shown_rise(
+def _detectable_rise(
     baseline: BoundedMean, measure: Measure, power: float, level: float
 ) -> float | None:
     """Return the rise from a neutral mean that an interval at a level shows."""
@@ -299,10 +299,10 @@ def _pages(planned: Sequence[_Planned]) -> list[list[int]]:
 def _divisors(planned: Sequence[_Planned]) -> Array:
     """Return by what a page divides the level of each mean where it tells nothing else."""
     # Of all means there is something to tell in these prompts, of some in others.
-    other_prompts = [place for place, (_, mean) in enumerate(planned) if mean.range != "prompts"]
+    wide_places = [place for place, (_, mean) in enumerate(planned) if mean.range != "prompts"]
     divisors = _untold_divisors(planned, "prompts")
-    wide = [planned[place] for place in other_prompts]
-    divisors[other_prompts] = _untold_divisors(wide, "other_prompts")
+    wide = [planned[place] for place in wide_places]
+    divisors[wide_places] = _untold_divisors(wide, "other_prompts")
     return divisors
 
 
@@ -311,12 +311,12 @@ def _untold_divisors(planned: Sequence[_Planned], range_name: str) -> Array:
     rows = []
     for row, mean in planned:
         names = {name: row.get(name) for name in ("level", *NEVER_POOLED)}
-        seen = {"subject": "planned", "range": range_name, "explicit": mean.measure.explicit}
+        page_keys = {"subject": "planned", "range": range_name, "explicit": mean.measure.explicit}
         counts = {"n": mean.n, "n_scored": mean.n, "n_stereotypes": len(mean.stereotypes)}
         # Any mean with p = 1: its level is as if it alone were told.
         tested = {"estimate": 0.0, "se": 1.0, "df": 1.0, "p": 1.0, "tost_margin": 0.0}
-        rows.append({**dict.fromkeys(ESTIMATES), **names, **seen, **counts, **tested})
-    table = see_together(pl.DataFrame(rows, schema=ESTIMATES))
+        rows.append({**dict.fromkeys(ESTIMATES), **names, **page_keys, **counts, **tested})
+    table = adjust_means(pl.DataFrame(rows, schema=ESTIMATES))
     return table["n_tests"].to_numpy().copy()
 
 

@@ -205,7 +205,7 @@ class _MeanSquares:
     stereotypes: int
     wordings: int
     between: float  # stereotypes
-    of_wordings: float
+    between_wordings: float
     error: float  # interaction and draws; with one wording draws alone
     df: int  # of the error
 
@@ -229,15 +229,15 @@ class _MeanSquares:
 
     def _wordings(self) -> float:
         """Give σ² of wordings, at least 0."""
-        return max(0.0, (self.of_wordings - self.error) / self.stereotypes)
+        return max(0.0, (self.between_wordings - self.error) / self.stereotypes)
 
     def components(self, draws: _Draws) -> dict[str, float]:
         """Give σ² of each source that can be known."""
         parts = {"stereotypes": max(0.0, (self.between - self.error) / self.wordings)}
         if self.wordings > 1:
-            of_draws = draws.variance / draws.per_cell if draws.df else 0.0
+            draw_variance = draws.variance / draws.per_cell if draws.df else 0.0
             parts |= {"wordings": self._wordings()}
-            parts |= {"stereotypes × wordings": max(0.0, self.error - of_draws)}
+            parts |= {"stereotypes × wordings": max(0.0, self.error - draw_variance)}
         return parts | ({"draws": draws.variance} if draws.df else {})
 
 
@@ -251,8 +251,8 @@ def _mean_squares(means: Array, draws: _Draws) -> _MeanSquares | None:
         return _MeanSquares(p, i, between, 0.0, error, draws.df) if draws.df else None
     residual = means - rows[:, None] - columns + means.mean()
     df = (p - 1) * (i - 1)
-    of_wordings = p * float(columns.var(ddof=1))
-    return _MeanSquares(p, i, between, of_wordings, float((residual**2).sum()) / df, df)
+    between_wordings = p * float(columns.var(ddof=1))
+    return _MeanSquares(p, i, between, between_wordings, float((residual**2).sum()) / df, df)
 
 
 def _facet_correlations(scored: pl.DataFrame, facet: str, confidence: float) -> Iterator[Row]:
@@ -272,8 +272,8 @@ def _facet_correlations(scored: pl.DataFrame, facet: str, confidence: float) -> 
         table = np.full((rows.max() + 1, len(values)), np.nan)
         table[rows, part[facet].rle_id().to_numpy()] = part["score"].to_numpy()
         for first, second in combinations(range(len(values)), 2):
-            both = table[:, [first, second]]
-            x, y = both[~np.isnan(both).any(axis=1)].T
+            value_pairs = table[:, [first, second]]
+            x, y = value_pairs[~np.isnan(value_pairs).any(axis=1)].T
             yield {
                 **dict(zip(keys, key, strict=True)),
                 **pearson_row(x, y, _CONSTANT, confidence),

@@ -70,8 +70,8 @@ class SharedFactor:
         squares = (self.deviations**2).sum(axis=1)
         levels = (self.weights > 0) & self.several[:, None]
         at_most = float(((levels @ levels.sum(axis=0)) / self._n_levels - 1.0) @ squares)
-        together = float((self.deviations.sum(axis=0) ** 2).sum() - squares.sum())
-        return min(max(together / at_most, 0.0), 1.0) if at_most > 0 else 0.0
+        joint = float((self.deviations.sum(axis=0) ** 2).sum() - squares.sum())
+        return min(max(joint / at_most, 0.0), 1.0) if at_most > 0 else 0.0
 
     @property
     def _n_levels(self) -> Array:
@@ -142,18 +142,18 @@ def shared_factors(
 def _shared_factor(
     place: int, designs: Sequence[CrossedDesign], values: Sequence[Array], scales: Array
 ) -> SharedFactor | None:
-    codes = [made.levels[place] for made in designs]
-    known = np.unique(np.concatenate(codes))
-    known = known[known > 0]
-    several = np.array([bool(made.used[place] and made.varies[place]) for made in designs])
-    weights, deviations = np.zeros((2, len(designs), len(known)))
-    for row, (made, y) in enumerate(zip(designs, values, strict=True)):
-        recorded = made.levels[place] > 0
-        columns = np.searchsorted(known, made.levels[place][recorded])
-        weights[row, columns] = made.level_weights(place, made.weights)[recorded]
+    codes = [crossed.levels[place] for crossed in designs]
+    shared_levels = np.unique(np.concatenate(codes))
+    shared_levels = shared_levels[shared_levels > 0]
+    several = np.array([bool(crossed.used[place] and crossed.varies[place]) for crossed in designs])
+    weights, deviations = np.zeros((2, len(designs), len(shared_levels)))
+    for row, (crossed, y) in enumerate(zip(designs, values, strict=True)):
+        recorded = crossed.levels[place] > 0
+        columns = np.searchsorted(shared_levels, crossed.levels[place][recorded])
+        weights[row, columns] = crossed.level_weights(place, crossed.weights)[recorded]
         if several[row]:
-            moved = made.weights * (y - made.weights @ y) / scales[row] ** 0.5
-            deviations[row, columns] = made.level_weights(place, moved)[recorded]
+            moved = crossed.weights * (y - crossed.weights @ y) / scales[row] ** 0.5
+            deviations[row, columns] = crossed.level_weights(place, moved)[recorded]
     # By stereotypes that have several levels: one that has a single level tells of none.
     is_shared = (((weights > 0) & several[:, None]).sum(axis=0) > 1).any()
     if not is_shared:
@@ -170,14 +170,14 @@ def tempering_of(factors: Sequence[SharedFactor]) -> Array:
 
 
 def shared_variances(
-    factors: Sequence[SharedFactor], found: Variances, ratio: float
+    factors: Sequence[SharedFactor], variances: Variances, ratio: float
 ) -> list[tuple[SharedFactor, Array]]:
     """Return each factor with draws of the variance that is shared, one for each of what is usual.
 
     `ratio`: `Prior.shared`.
     """
-    deviations = found.responses() ** 0.5
-    uniform = even_points(len(found.usual), len(SHARED))
+    deviations = variances.responses() ** 0.5
+    uniform = even_points(len(variances.usual), len(SHARED))
     return [
         (factor, factor.variances(deviations, ratio, uniform[:, factor.place]))
         for factor in factors
@@ -204,7 +204,7 @@ class Group(NamedTuple):
 
 def group_errors(
     designs: Sequence[CrossedDesign],
-    found: Variances,
+    variances: Variances,
     shared: Sequence[tuple[SharedFactor, Array]],
     scales: Array,
     groups: Sequence[Group],
@@ -214,20 +214,20 @@ def group_errors(
 
     Parameters
     ----------
-    designs, found, shared, scales
+    designs, variances, shared, scales
         Of all stereotypes of the run; `shared` of `shared_variances`.
     groups
         Those whose means are meant.
     means
         (stereotypes,), which tell how stereotypes differ.
     """
-    deviations = (found.responses() * scales) ** 0.5
+    deviations = (variances.responses() * scales) ** 0.5
     columns = []
     for shares, charge in groups:
         members = np.flatnonzero(shares)
         charged = np.zeros((len(designs), len(CROSSED) + 1))
         charged[members] = _charged_shares([designs[int(place)] for place in members])
-        mean, uncertain = found.variance_of_means(charged)
+        mean, uncertain = variances.variance_of_means(charged)
         variance = mean @ (shares**2 * scales)
         spread = uncertain @ (shares**2 * scales) ** 2
         for factor, relative in shared:
@@ -243,7 +243,7 @@ def group_errors(
     if not columns:
         return GroupErrors(*np.zeros((4, 0)))
     variance, spread, wider, wider_spread = (np.array(c).T for c in zip(*columns, strict=True))
-    weights = np.broadcast_to(found.usual[:, None], variance.shape)
+    weights = np.broadcast_to(variances.usual[:, None], variance.shape)
     narrow = student(weights, *inverse_chi2(variance, spread))
     wide = student(weights, *inverse_chi2(wider, wider_spread))
     return GroupErrors(*narrow, *wide)
@@ -254,9 +254,9 @@ def _charged_shares(members: Sequence[CrossedDesign]) -> Array:
 
     A member with one level of a factor is charged with it where another has several.
     """
-    shares = np.array([made.shares for made in members])
-    several = np.array([made.varies & made.used[:-1] for made in members])
-    single = np.array([[len(codes) == 1 for codes in made.levels] for made in members])
+    shares = np.array([crossed.shares for crossed in members])
+    several = np.array([crossed.varies & crossed.used[:-1] for crossed in members])
+    single = np.array([[len(codes) == 1 for codes in crossed.levels] for crossed in members])
     charged = single & several.any(axis=0)
     charged[:, len(SHARED) :] = False  # cells and draws are of words and answers
     shares[:, :-1][charged] = 1.0

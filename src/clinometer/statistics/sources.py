@@ -91,9 +91,9 @@ def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     check_range(units, measure, "lowest", "highest")
     names = ("model", *NEVER_POOLED)
     rows: list[dict[str, Any]] = []
-    for run, of_run in sources(units, (measure.low, measure.high)):
+    for run, run_sources in sources(units, (measure.low, measure.high)):
         run_keys = dict(zip(names, run, strict=True))
-        rows += [{**run_keys, **row} for row in _component_rows(of_run)]
+        rows += [{**run_keys, **row} for row in _component_rows(run_sources)]
     if not rows:
         raise InputError(
             f"scores: {measure.name}: no run has scores that vary; components of variance need them"
@@ -105,13 +105,13 @@ def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return check(counted, COMPONENTS, "components")
 
 
-def _component_rows(of_run: Sources) -> Iterable[dict[str, Any]]:
+def _component_rows(run_sources: Sources) -> Iterable[dict[str, Any]]:
     """Yield a row per error source, with the part of the wordings that all have in common."""
-    variances = [*of_run.components, of_run.shared]
-    df = [*of_run.df, of_run.df[CROSSED.index("variation")]]
-    for name, variance, of_source in zip((*ERRORS, _SHARED), variances, df, strict=True):
-        row = {"error_source": name, "relative_variance": variance, "df": of_source}
-        yield {**row, "answers_per_unit": of_run.answers}
+    variances = [*run_sources.components, run_sources.shared]
+    df = [*run_sources.df, run_sources.df[CROSSED.index("variation")]]
+    for name, variance, source_df in zip((*ERRORS, _SHARED), variances, df, strict=True):
+        row = {"error_source": name, "relative_variance": variance, "df": source_df}
+        yield {**row, "answers_per_unit": run_sources.answers}
 
 
 def read_sources(table: pl.DataFrame) -> Sources:

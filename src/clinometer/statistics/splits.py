@@ -126,10 +126,10 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
     for position, row in enumerate(means.iter_rows(named=True)):
         row_blocks = blocks.get((row["level"], *(row[key] for key in keys_of(row["level"]))))
         if row_blocks:
-            joined = _join_blocks(row_blocks)
+            merged = _join_blocks(row_blocks)
             positions.append(position)
-            splits.append(row["neutral"] + _means(joined, seed))
-            few.append(prod(block.splits for block in joined) < FEWEST_SPLITS)
+            splits.append(row["neutral"] + _means(merged, seed))
+            few.append(prod(block.splits for block in merged) < FEWEST_SPLITS)
     # One confidence: that of the intervals, null where no answer has a score.
     placebos = _find_among_splits(splits, few, means.select(pl.max("confidence")).item())
     rows = means[positions].hstack(placebos)
@@ -159,10 +159,10 @@ def _all_blocks(scored: pl.DataFrame) -> dict[tuple[Any, ...], list[_Block]]:
     lists = pairs.group_by(*_STEREOTYPE, maintain_order=True).agg(*_SIDES, "value", "weight")
     for row in lists.iter_rows(named=True):
         has_names = None not in (*row["marginalized"], *row["default"])
-        of_stereotype = list(_blocks(row)) if has_names else []
+        stereotype_blocks = list(_blocks(row)) if has_names else []
         for level in SPLIT_LEVELS:
             group = (level, *(row[name] for name in keys_of(level)))
-            blocks.setdefault(group, []).extend(of_stereotype)
+            blocks.setdefault(group, []).extend(stereotype_blocks)
             if not has_names:
                 unnamed.add(group)
     for group in unnamed:
@@ -245,15 +245,15 @@ def _join_blocks(blocks: Iterable[_Block]) -> list[_Block]:
     by_words: dict[tuple[str, ...], list[_Block]] = {}
     for block in blocks:
         by_words.setdefault(block.words, []).append(block)
-    joined_blocks = []
+    merged = []
     for same_words in by_words.values():
         if len(same_words) == 1:
-            joined_blocks += same_words
+            merged += same_words
             continue
         effects = np.concatenate([block.effects for block in same_words])
         answers = np.concatenate([block.answers for block in same_words])
-        joined_blocks.append(replace(same_words[0], effects=effects, answers=answers))
-    return joined_blocks
+        merged.append(replace(same_words[0], effects=effects, answers=answers))
+    return merged
 
 
 def _means(blocks: Sequence[_Block], seed: int) -> Array:

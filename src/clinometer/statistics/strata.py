@@ -68,11 +68,11 @@ def _strata(run: pl.DataFrame, keys: Sequence[str]) -> list[Stratum]:
     variations = rows["variation"].to_numpy().astype(object)
     starts = np.flatnonzero(np.diff(strata, prepend=-1))
     stratum_keys = rows[starts, list(keys)].rows(named=True)
-    made = []
+    strata_of_run = []
     for key, start, end in zip(stratum_keys, starts, [*starts[1:], len(strata)], strict=True):
         units = slice(int(start), int(end))
-        of_stratum = design([codes[factor][units] for factor in CROSSED], weights[units])
-        made.append(
+        stratum_design = design([codes[factor][units] for factor in CROSSED], weights[units])
+        strata_of_run.append(
             Stratum(
                 key=key,
                 values=values[units],
@@ -80,10 +80,10 @@ def _strata(run: pl.DataFrame, keys: Sequence[str]) -> list[Stratum]:
                 baseline=baseline[units],
                 variations=variations[units],
                 wordings=codes["wording"][units],
-                design=of_stratum,
+                design=stratum_design,
             )
         )
-    return made
+    return strata_of_run
 
 
 def _level_codes() -> dict[str, pl.Expr]:
@@ -109,8 +109,10 @@ def _leave_out_other_group(codes: dict[str, Codes], strata: Codes) -> None:
     """
     has = {word: codes[word] > 0 for word in SHARED[1:]}
     in_stereotype = [np.bincount(strata, has_word) > 0 for has_word in has.values()]
-    both = np.bincount(strata, np.logical_and(*has.values())) > 0
-    single = (np.logical_and(*in_stereotype) & ~both)[strata] & np.logical_or(*has.values())
+    has_both_words = np.bincount(strata, np.logical_and(*has.values())) > 0
+    single = (np.logical_and(*in_stereotype) & ~has_both_words)[strata] & np.logical_or(
+        *has.values()
+    )
     for word in SHARED[1:]:
         codes[word] = np.where(single & ~has[word], -1, codes[word])
 

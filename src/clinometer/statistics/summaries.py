@@ -29,16 +29,16 @@ from clinometer.results.verdicts import SINGLE_ORDER, SINGLE_VERSION
 from clinometer.statistics.clustered import Array, mean_of_clusters
 
 __all__ = [
-    "COUNTED_BY",
+    "COMPLIANCE_KEYS",
+    "FAMILY_KEYS",
     "LEVELS_OF_A_PAGE",
     "LEVEL_KEYS",
     "NEVER_POOLED",
-    "SEEN_TOGETHER",
     "UNBALANCED",
+    "balance_turns",
     "compliance",
     "fill_missing",
     "keys_of",
-    "balance_turns",
     "pool_pairs",
     "refuse_split",
     "scores_by_turn",
@@ -56,7 +56,7 @@ NEVER_POOLED = (
 )
 
 #: Factors that a family of tests does not reach over. A reader sees all dimensions at once.
-SEEN_TOGETHER = tuple(name for name in NEVER_POOLED if name != "dimension")
+FAMILY_KEYS = tuple(name for name in NEVER_POOLED if name != "dimension")
 
 #: Levels of means that a reader sees on one page.
 LEVELS_OF_A_PAGE = ("stereotype", "category", "model")
@@ -84,7 +84,7 @@ _TURNS = range(4)
 UNBALANCED = {"one_order": SINGLE_ORDER, "one_version": SINGLE_VERSION}
 
 #: What tells the rows of `compliance` apart, in their order.
-COUNTED_BY = [name for name in COMPLIANCE if name in SCORES and name != "coverage"]
+COMPLIANCE_KEYS = [name for name in COMPLIANCE if name in SCORES and name != "coverage"]
 
 _SCORED = pl.col("score").is_not_null()
 
@@ -148,9 +148,9 @@ def fill_missing(units: pl.DataFrame, end: float, level: str = "stereotype") -> 
     total = pl.col("n_scored") * pl.col("mean").fill_null(0.0)
     by_turn: list[pl.Expr] = []
     for turn in _TURNS:
-        n_asked, n_scored = pl.col(f"turn{turn}_asked_n"), pl.col(f"turn{turn}_n")
-        filled_sum = pl.col(f"turn{turn}_sum") + (n_asked - n_scored) * end
-        by_turn += [filled_sum, n_asked.alias(f"turn{turn}_n")]
+        n_answers, n_scored = pl.col(f"turn{turn}_asked_n"), pl.col(f"turn{turn}_n")
+        filled_sum = pl.col(f"turn{turn}_sum") + (n_answers - n_scored) * end
+        by_turn += [filled_sum, n_answers.alias(f"turn{turn}_n")]
     complete = units.with_columns(
         *by_turn,
         mean=(total + (pl.col("n") - pl.col("n_scored")) * end) / pl.col("n"),
@@ -225,8 +225,8 @@ class _Turns:
         present = self.present[self.codes]
         most = np.where(present, n, -np.inf).max(axis=1, initial=-np.inf)
         least = np.where(present, n, np.inf).min(axis=1, initial=np.inf)
-        of_wordings = (_by_group(wordings, n) > 0).sum(axis=1)[wordings]
-        has_all = of_wordings == self.number[self.codes]
+        n_turns = (_by_group(wordings, n) > 0).sum(axis=1)[wordings]
+        has_all = n_turns == self.number[self.codes]
         counts = _by_group(self.codes, np.column_stack([most > least, has_all]))
         return np.asarray((self.number > 1) & (counts > 0).all(axis=1))
 
@@ -250,11 +250,11 @@ def unbalanced() -> Iterator[pl.Expr]:
     """
     scored = pl.col("n_scored").sum()
     in_order = [pl.col(f"{order}_n").sum() for order in _ORDERS]
-    one_order = (scored > 0) & pl.any_horizontal(count == scored for count in in_order)
-    yield one_order.alias("one_order")
+    is_single_order = (scored > 0) & pl.any_horizontal(count == scored for count in in_order)
+    yield is_single_order.alias("one_order")
     in_turn = [pl.col(f"turn{turn}_n").sum() for turn in _TURNS]
-    one_turn = (scored > 0) & pl.any_horizontal(count == scored for count in in_turn)
-    yield (one_turn & ~one_order).alias("one_version")
+    is_single_turn = (scored > 0) & pl.any_horizontal(count == scored for count in in_turn)
+    yield (is_single_turn & ~is_single_order).alias("one_version")
 
 
 def unbalanced_text() -> pl.Expr:
@@ -330,14 +330,14 @@ def compliance(scores: pl.DataFrame) -> pl.DataFrame:
         If a column is missing, a score is not finite, or a missing score has no reason.
     """
     frame = _check_scores(check(scores, SCORES, "scores"))
-    counted = frame.group_by(COUNTED_BY).agg(
+    counted = frame.group_by(COMPLIANCE_KEYS).agg(
         pl.len().cast(pl.Int64).alias("n"),
         pl.col("iteration").min().alias("draw"),
         *_counts(),
         one_sided_share=pl.col("one_sided").filter(_SCORED).cast(pl.Float64).mean(),
         coverage=pl.col("coverage").filter(_SCORED).mean(),
     )
-    return check(counted, COMPLIANCE, "compliance").sort(COUNTED_BY)
+    return check(counted, COMPLIANCE, "compliance").sort(COMPLIANCE_KEYS)
 
 
 def unscored_share(estimates: pl.DataFrame, *keys: str) -> pl.DataFrame:

@@ -37,10 +37,10 @@ class UnitWeights:
 
     def variance(self, values: Array) -> float:
         """Return the variance of the mean within strata: CR2, each unit a cluster."""
-        others = 1.0 - self.shares / np.bincount(self.strata, self.shares)[self.strata]
+        leverage_complement = 1.0 - self.shares / np.bincount(self.strata, self.shares)[self.strata]
         residuals = self.shares * (values - self.stratum_means(values))
-        several = others > 0  # false for a single unit, which has no residual
-        return float(np.sum(residuals[several] ** 2 / others[several]))
+        several = leverage_complement > 0  # false for a single unit, which has no residual
+        return float(np.sum(residuals[several] ** 2 / leverage_complement[several]))
 
 
 def weigh_units(weights: ArrayLike, stereotypes: ArrayLike, wordings: ArrayLike) -> UnitWeights:
@@ -59,7 +59,7 @@ def weigh_units(weights: ArrayLike, stereotypes: ArrayLike, wordings: ArrayLike)
         If there is no unit, a weight is not above 0, or shapes differ.
     """
     counts = np.asarray(weights, dtype=np.float64)
-    labels = [np.asarray(given) for given in (stereotypes, wordings)]
+    labels = [np.asarray(raw_labels) for raw_labels in (stereotypes, wordings)]
     if counts.ndim != 1 or any(label.shape != counts.shape for label in labels):
         shapes = ", ".join(str(array.shape) for array in (counts, *labels))
         raise InputError(
@@ -90,8 +90,8 @@ def _join_wordings(stereotypes: Codes, wordings: Codes) -> Codes:
     strata: list[int] = []
     for stereotype in range(int(stereotypes.max()) + 1):
         first = strata[-1] + 1 if strata else 0
-        joined = _join_singles(sizes[cells // n_wordings == stereotype])
-        strata += [first + stratum for stratum in joined]
+        merged = _join_singles(sizes[cells // n_wordings == stereotype])
+        strata += [first + stratum for stratum in merged]
     codes = np.array(strata, dtype=np.intp)[places]
     several = _join_singles(np.bincount(codes))  # over stereotypes, where one has a single unit
     return np.asarray(np.array(several)[codes], dtype=np.intp)

@@ -32,7 +32,7 @@ from clinometer.statistics.summaries import (
     unbalanced,
 )
 
-__all__ = ["contrast_unpaired", "errors_apart"]
+__all__ = ["contrast_unpaired", "unpaired_errors"]
 
 _LEVELS = ("cell", "stereotype", "category", "model")
 
@@ -118,7 +118,7 @@ def _any_missing(units: pl.DataFrame) -> bool:
     return bool(units["n"].sum() > units["n_scored"].sum())
 
 
-def errors_apart(scores: pl.DataFrame, measure: Measure, baseline: str) -> pl.DataFrame:
+def unpaired_errors(scores: pl.DataFrame, measure: Measure, baseline: str) -> pl.DataFrame:
     """Return the errors that differences over all stereotypes have if trials are not matched.
 
     `scores` have columns of `results.SCORES`; `model` tells the baseline from candidates. A row per
@@ -151,13 +151,13 @@ def _describe_groups(
     """Describe the groups of one level, a row each, by what needs no model."""
     keys = [*_STRATUM, "variation"] if level == "cell" else list(_STRATUM)
     candidate_counts = _count_answers(candidate, keys)
-    in_both = _count_answers(baseline, keys).join(
+    paired_counts = _count_answers(baseline, keys).join(
         candidate_counts, on=keys, how="inner", nulls_equal=True, suffix="_t"
     )
     n_baseline, n_candidate = pl.col("n_scored"), pl.col("n_scored_t")
     scored = (n_baseline > 0) & (n_candidate > 0)
     groups = keys_of(level)
-    pooled = in_both.group_by(groups, maintain_order=True).agg(
+    pooled = paired_counts.group_by(groups, maintain_order=True).agg(
         n=pl.min_horizontal(pl.col("n").sum(), pl.col("n_t").sum()),
         n_scored=pl.min_horizontal(n_baseline.sum(), n_candidate.sum()),
         n_stereotypes=scored.sum().cast(pl.Int64),

@@ -57,7 +57,7 @@ _K = len(CROSSED)
 _KURTOSIS = 1.0 / 3.0
 
 #: Draws of what is usual in a run, and of the variances of its stereotypes for each.
-_USUAL, _EACH = 512, 8
+_USUAL, _CONDITIONAL = 512, 8
 
 #: Where fewer draws have nearly all the weight, as where stereotypes differ more than the prior
 #: allows, the likelihood of what is usual counts for less.
@@ -82,7 +82,7 @@ def even_points(n: int, dimensions: int) -> Array:
 
 #: Columns: ratios, response variance, likeness, the χ² of the proposal.
 _POINTS = even_points(_USUAL, _K + 3).clip(1e-6, 1 - 1e-6)
-_NORMAL = ndtri(even_points(_USUAL * _EACH, _K)).reshape(_USUAL, _EACH, _K)
+_NORMAL = ndtri(even_points(_USUAL * _CONDITIONAL, _K)).reshape(_USUAL, _CONDITIONAL, _K)
 
 #: The bounds of log ratios and of the log response variance in the search for the mode.
 _LOWEST = np.array([*[-12.0] * _K, -20.0])
@@ -137,7 +137,7 @@ class Prior:
 
 
 #: Of answers that are drawn; and of probabilities, which vary by words and wordings alone.
-DRAWN = Prior(ratio=0.1, response=0.4, spread=1.5, shared=0.2)
+SAMPLED = Prior(ratio=0.1, response=0.4, spread=1.5, shared=0.2)
 EXACT = Prior(ratio=1.0, response=0.02, spread=2.0, shared=0.7)
 
 #: The modes whose answers are probabilities.
@@ -152,7 +152,7 @@ _LIKENESS_OF_MODE = 4.0
 
 def prior_of(mode: str | None) -> Prior:
     """Return the prior of the variances of answers in a mode."""
-    return EXACT if mode in _EXACT_MODES else DRAWN
+    return EXACT if mode in _EXACT_MODES else SAMPLED
 
 
 def counted_near_ends(products: Array) -> Array:
@@ -174,7 +174,7 @@ class Squares:
     expected: Array  # (stereotypes, sources, sources), see `CrossedDesign`
 
     @classmethod
-    def of_scores(
+    def from_scores(
         cls,
         designs: Sequence[CrossedDesign],
         values: Sequence[Array],
@@ -187,9 +187,9 @@ class Squares:
         the squares tell of variances (`counted_near_ends`).
         """
         counted = counted[:, None]
-        squares = [made.squares(y) for made, y in zip(designs, values, strict=True)]
-        df = np.array([made.df for made in designs])
-        expected = np.array([made.expected for made in designs])
+        squares = [crossed.squares(y) for crossed, y in zip(designs, values, strict=True)]
+        df = np.array([crossed.df for crossed in designs])
+        expected = np.array([crossed.expected for crossed in designs])
         return cls(np.array(squares) / scales[:, None] * counted, df * counted, expected)
 
     def mean_squares(self, log_ratios: Array) -> tuple[Array, Array]:
@@ -212,7 +212,7 @@ class Variances:
     """
 
     weights: Array  # (usual, each, stereotypes), of sum 1 for each stereotype
-    given_usual: Array  # the same, of sum 1 for each stereotype and draw of what is usual
+    conditional_weights: Array  # the same, of sum 1 for each stereotype and draw of what is usual
     usual: Array  # (usual,), the weights of what is usual, of sum 1
     relative: Array  # (usual, each, sources), variances as ratios to that of responses
     response: Array  # (usual, each, stereotypes), variance of responses, the scale of a t
@@ -237,9 +237,9 @@ class Variances:
         df = np.broadcast_to(self.df.take(places, axis=-1)[:, None], variances.shape)
         if added is not None:
             more, df_of_more = inverse_chi2(*added)
-            both = variances + more
-            joint = both**2 / (variances**2 / df + more**2 / df_of_more)  # Satterthwaite's
-            variances, df = both, np.where(more > 0, joint, df)
+            total = variances + more
+            joint = total**2 / (variances**2 / df + more**2 / df_of_more)  # Satterthwaite's
+            variances, df = total, np.where(more > 0, joint, df)
         weights = self.weights.take(places, axis=-1)
         return student(*(array.reshape(-1, len(places)) for array in (weights, variances, df)))
 
@@ -248,8 +248,8 @@ class Variances:
 
         Both (usual, stereotypes).
         """
-        mean = (self.given_usual * values).sum(axis=1)
-        return mean, np.maximum((self.given_usual * values**2).sum(axis=1) - mean**2, 0.0)
+        mean = (self.conditional_weights * values).sum(axis=1)
+        return mean, np.maximum((self.conditional_weights * values**2).sum(axis=1) - mean**2, 0.0)
 
     def variance_of_means(self, shares: Array) -> tuple[Array, Array]:
         """Return mean and variance of the variances of stereotypes' means, (usual, stereotypes).
@@ -320,7 +320,7 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
     joint = np.exp(log_joint - log_joint.max(axis=(0, 1)))
     return Variances(
         weights=joint / joint.sum(axis=(0, 1)),
-        given_usual=_normalised(log_likelihood, axis=1),
+        conditional_weights=_normalised(log_likelihood, axis=1),
         usual=_normalised(log_weights),
         relative=relative,
         response=response,
@@ -341,9 +341,9 @@ def _draw_usual(squares: Squares, prior: Prior, tempering: Array) -> tuple[Array
 
     And the log likelihood of each stereotype in them, (draws, stereotypes).
     """
-    mode, covariance_there = _mode(squares, prior, tempering)
+    mode, mode_covariance = _mode(squares, prior, tempering)
     centre, covariance = np.append(mode, 0.0), np.eye(_K + 2)
-    covariance[:-1, :-1] = covariance_there
+    covariance[:-1, :-1] = mode_covariance
     # The first draws tell where the next are to lie.
     for _ in range(3):
         usual, log_prior = _proposed(centre, covariance, prior)
@@ -460,8 +460,8 @@ def student(weights: Array, variances: Array, df: Array) -> tuple[Array, Array]:
     if not varies.any():
         return se, fitted
     # `compress` leaves draws after draws in memory.
-    of_varying = (np.compress(varies, array, axis=1) for array in (weights, variances, df))
-    scales, shares, degrees = _binned(*of_varying)
+    varying = (np.compress(varies, array, axis=1) for array in (weights, variances, df))
+    scales, shares, degrees = _binned(*varying)
     near, far = (_quantile(p, scales, shares, degrees) for p in _QUANTILES)
     fitted[varies] = np.interp(-far / near, -_SPREADS, _DEGREES)
     se[varies] = near / stdtrit(fitted[varies], _QUANTILES[0])

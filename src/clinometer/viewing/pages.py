@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from clinometer.pieces.drawing.theme import stylesheet
 from clinometer.pieces.markdown import as_html, as_it_came
-from clinometer.pieces.paragraphs import written
+from clinometer.pieces.paragraphs import fill_paragraphs
 from clinometer.pieces.prose import interval, number, verdict, verdict_class
 from clinometer.texts import visible
 
@@ -62,7 +62,7 @@ def _environment() -> Environment:
         "other_sentences": str,
         "verdict": verdict,
         "verdict_class": verdict_class,
-        "written": written,
+        "written": fill_paragraphs,
     }
     environment.globals["interval"] = interval
     return environment

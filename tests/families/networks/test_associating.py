@@ -497,7 +497,7 @@ def test_models_whose_folders_are_the_same_are_refused() -> None:
 
 
 def test_words_that_look_like_nothing_are_cues() -> None:
-    cues = Cues.of(["null", "nan", "none", "true", " null ", "", None, "ice  cream"])
+    cues = Cues.from_words(["null", "nan", "none", "true", " null ", "", None, "ice  cream"])
     assert cues.words == ("null", "nan", "none", "true", "ice cream")
     assert str(cues) == "5 cues (2 blank, 1 repeated)"
 

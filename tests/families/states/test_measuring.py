@@ -92,10 +92,10 @@ def test_kinds_of_contexts_are_measured_as_each_would_be_alone(
     )
     inside = [place_words(further["term"], kind) for kind in ("none", "templates")]
     both = measure_states(
-        fake_reader(), [profiling(poles=kinds, extended=further, extended_in=inside)]
+        fake_reader(), [profiling(poles=kinds, extended=further, extended_contexts=inside)]
     )
     for kind, held_out in zip(kinds, inside, strict=True):
-        one = profiling(poles=[kind], extended=further, extended_in=[held_out])
+        one = profiling(poles=[kind], extended=further, extended_contexts=[held_out])
         alone = measure_states(fake_reader(), [one])
         assert both.estimates.filter(contexts=kind.kind).equals(alone.estimates)
         for name, table in alone.details.items():

@@ -13,7 +13,7 @@ import clinometer as cm
 from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.contracts.design import Design
 from clinometer.directory.results import read_estimates, write_results
-from clinometer.pieces.paragraphs import written
+from clinometer.pieces.paragraphs import fill_paragraphs
 from clinometer.report.answers.explicit import explicit_section
 from clinometer.report.answers.reading import read_results
 from clinometer.results import Measure, as_estimates
@@ -86,7 +86,7 @@ def paragraphs(make_results):
         estimates = pl.concat([own, as_estimates(rows, measures)])
         gaps = explicit_gaps(estimates)
         write_results(directory, "answers", pl.concat([estimates, gaps]), {})
-        return written(explicit_section(read_results(directory)).text)
+        return fill_paragraphs(explicit_section(read_results(directory)).text)
 
     return make
 

@@ -6,7 +6,7 @@ import shutil
 import polars as pl
 import pytest
 
-from clinometer.report.answers.summary import NAMED, STRONGEST, in_brief
+from clinometer.report.answers.summary import MOST_NAMES, STRONGEST, in_brief
 from clinometer.results.records import read_plan, write_plan
 from clinometer.results.schemas import PROGRESS
 
@@ -125,7 +125,7 @@ def test_several_models_are_drawn_as_a_comparison(five_results):
     assert {row["label"].split(" · ")[0] for row in rows} == {
         f"model-{letter}" for letter in "abcde"
     }
-    assert all(len(sentence) < 120 * (NAMED + 2) for sentence in found.leans)
+    assert all(len(sentence) < 120 * (MOST_NAMES + 2) for sentence in found.leans)
 
 
 def test_an_earlier_audit_of_the_same_model_is_named_with_its_mean(results, tmp_path):

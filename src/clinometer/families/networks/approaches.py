@@ -233,12 +233,12 @@ def describe_effect(contrast: Contrast, name: str) -> Row:
     }
 
 
-def adjust(rows: Sequence[Row], over: str) -> None:
+def adjust(rows: Sequence[Row], family: str) -> None:
     """Add Holm-adjusted p values, in place, to the rows of a family that have a p."""
     tested = [row for row in rows if row.get("p") is not None]
     adjusted = holm(np.array([row["p"] for row in tested]))
     for row, p in zip(tested, adjusted, strict=True):
-        row |= {"p_holm": float(p), "adjusted_over": over}
+        row |= {"p_holm": float(p), "adjusted_over": family}
 
 
 def interval_ends(draws: Array, confidence: float) -> Row:

@@ -130,14 +130,14 @@ def associate(
         If another process is asking in this directory.
     """
     # Before any call: it refuses a wrong number.
-    choices_of = {name: most_choices(name, choices) for name in models}
+    choices_by_model = {name: most_choices(name, choices) for name in models}
     strategies = []
     sessions = []
     with only_process(directory):
         for name, model in models.items():
             ledger, tally = _count_recorded(plan, name, directory, budget)
             on_progress(name, {"trials": tally.answered, "calls": 0})
-            strategy = _Cues(plan, name, tally, choices_of[name])
+            strategy = _Cues(plan, name, tally, choices_by_model[name])
             strategies.append(strategy)
             sessions.append(Session(model, strategy, ledger, on_progress))
         ask_all(sessions)

@@ -345,7 +345,7 @@ def _choose_approaches(
     usable = [name for name in APPROACHES if study.identities_of(name) and lexicons.serve(name)]
     if not usable:
         raise InputError(f"study {study.name!r} needs lexicons; give their paths (--valence FILE)")
-    chosen = approaches or usable
-    if "valence" in chosen:
+    used_approaches = approaches or usable
+    if "valence" in used_approaches:
         require_statsmodels("approach 'valence'")
-    return chosen
+    return used_approaches

@@ -118,7 +118,7 @@ def clean(
     steps_in_order = _order_steps(steps, lwow_compatible)
     corrections = read_spelling(spelling)
     need_columns(associations, _COLUMNS, "associations")
-    pairs = _Pairs.of(associations)
+    pairs = _Pairs.from_table(associations)
     if not pairs.rows.height:
         raise InputError("associations: the table is empty; expected pairs of cue and response")
     log = [_log_cleaning("associations", pairs, pairs)]
@@ -145,7 +145,7 @@ class _Pairs:
     rows: pl.DataFrame
 
     @classmethod
-    def of(cls, associations: pl.DataFrame) -> _Pairs:
+    def from_table(cls, associations: pl.DataFrame) -> _Pairs:
         """Give each distinct cue and response of a table a number."""
         texts, places = {}, {}
         for column in ("cue", "response"):

@@ -31,7 +31,7 @@ class Cues:
     repeated: int = 0
 
     @classmethod
-    def of(cls, words: Iterable[str | None]) -> Cues:
+    def from_words(cls, words: Iterable[str | None]) -> Cues:
         """Keep each word once, in its first place; spaces around and within it are made one.
 
         "null", "nan", "none" and "true" are words; None and empty text are blank.
@@ -50,12 +50,12 @@ class Cues:
 
     def __str__(self) -> str:
         """Say how many there are, and how many lines were left out."""
-        left_out = []
+        omissions = []
         if self.blank:
-            left_out.append(f"{self.blank:,} blank")
+            omissions.append(f"{self.blank:,} blank")
         if self.repeated:
-            left_out.append(f"{self.repeated:,} repeated")
-        return f"{len(self.words):,} cues" + (f" ({', '.join(left_out)})" if left_out else "")
+            omissions.append(f"{self.repeated:,} repeated")
+        return f"{len(self.words):,} cues" + (f" ({', '.join(omissions)})" if omissions else "")
 
 
 def read_cues(text: str, what: str = "cues") -> Cues:
@@ -84,14 +84,14 @@ def read_cues(text: str, what: str = "cues") -> Cues:
         cues = _read_table_cues(path)
     elif path.suffix == ".txt":
         # Without the end of the last line, which would count as a blank one.
-        cues = Cues.of(read_text(path).removesuffix("\n").split("\n"))
+        cues = Cues.from_words(read_text(path).removesuffix("\n").split("\n"))
     elif _is_file(path):
         raise InputError(
             f"{path}: ending {path.suffix!r}; allowed are .txt, {', '.join(FORMATS)}, "
             f"or {what} parted by commas"
         )
     else:
-        cues = Cues.of(text.split(","))
+        cues = Cues.from_words(text.split(","))
     if not cues.words:
         raise InputError(f"{what} {text!r}: none; give a file or words, such as old,young")
     return cues
@@ -108,11 +108,11 @@ def _read_table_cues(path: Path) -> Cues:
     table = read_table(path)
     for column in COLUMNS:
         if column in table.columns:
-            return Cues.of(check(table, {column: pl.String()}, str(path))[column])
+            return Cues.from_words(check(table, {column: pl.String()}, str(path))[column])
     if set(ENDS) <= set(table.columns):
         text = check(table, dict.fromkeys(ENDS, pl.String()), str(path))
         ends = pl.concat([text[column].rename("word") for column in ENDS])
-        return Cues.of(ends.unique(maintain_order=True))
+        return Cues.from_words(ends.unique(maintain_order=True))
     raise InputError(
         f"{path}: no column cue or word, nor the src and tgt of a network; "
         f"has {shortened(table.columns)}"
@@ -180,8 +180,8 @@ class Rounds:
         self._all_bits = (1 << repetitions) - 1
         # Per cue, the bits of the repetitions that are answered or handed out.
         self._taken_bits = [bits & self._all_bits for bits in done]
-        taken = sum(bits.bit_count() for bits in self._taken_bits)
-        self._remaining = len(done) * repetitions - taken
+        n_reserved = sum(bits.bit_count() for bits in self._taken_bits)
+        self._remaining = len(done) * repetitions - n_reserved
         self._place = 0
 
     def take(self, most: int) -> Call | None:

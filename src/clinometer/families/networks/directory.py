@@ -103,14 +103,14 @@ def measure_again(directory: Path, inputs: Path) -> None:
             f"{directory / FAMILY.record}: malformed: {type(error).__name__}"
         ) from None
     paths_by_hash = {_sha256(path): path for path in sorted(inputs.rglob("*")) if path.is_file()}
-    named_paths = []
+    name_paths = []
     for name, file, sha256 in files:
         if sha256 not in paths_by_hash:
             raise InputError(f"{inputs}: no file has the content of {file}, the input {name!r}")
-        named_paths.append((name, paths_by_hash[sha256]))
+        name_paths.append((name, paths_by_hash[sha256]))
     # The record lists the networks first, then the lexicons.
-    networks = named_paths[:count]
-    lexicons = dict(named_paths[count:])
+    networks = name_paths[:count]
+    lexicons = dict(name_paths[count:])
     comparison = NetworkComparison(study, setting, networks, lexicons, streams, directed)
     write_networks(comparison, directory)
 

@@ -46,7 +46,7 @@ Alternative = Literal["greater", "less", "two-sided"]
 #: Up to this many columns every swap is tried; above, this many powers of two are drawn.
 MOST_COLUMNS = 12
 #: Numbers in memory at a time while swapping or drawing.
-AT_ONCE = 2_000_000
+MOST_NUMBERS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def permute_columns(
     if columns < 2 or not d.any():
         return Permutation(None, 2**columns)
     signs = swaps(columns, seed)
-    size = max(1, AT_ONCE // d.size)
+    size = max(1, MOST_NUMBERS // d.size)
     parts = (signs[begin : begin + size] for begin in range(0, len(signs), size))
     effects = np.concatenate(
         [signed_rank_effect((d * part[:, None, :]).reshape(len(part), -1)) for part in parts]
@@ -148,7 +148,7 @@ def bootstrap_effects(tables: Sequence[Array], *, draws: int = 2_000, seed: int 
 
 def effects_of_rows(table: Array, picks: NDArray[np.intp]) -> Array:
     """Give the effect of each choice of rows of a table, shape (choices, rows) → (choices,)."""
-    size = max(1, AT_ONCE // max(1, picks.shape[1] * table.shape[1]))
+    size = max(1, MOST_NUMBERS // max(1, picks.shape[1] * table.shape[1]))
     parts = (picks[begin : begin + size] for begin in range(0, len(picks), size))
     return np.concatenate(
         [signed_rank_effect(table[rows].reshape(len(rows), -1)) for rows in parts]

@@ -111,7 +111,7 @@ def measure_paths(
     shared = {"subject": network.name, "study": loaded_study.name, "instrument": INSTRUMENT}
     for key, identity in loaded_study.identities.items():
         if isinstance(identity, Stereotypes):
-            pairs = _Pairs.of(network, identity, {**shared, "identity": key}, setting)
+            pairs = _Pairs.measure(network, identity, {**shared, "identity": key}, setting)
             rows += _test_rows(pairs, setting)
             rows += _placebo_rows(network, pairs, setting)
             lengths += _length_rows(pairs)
@@ -135,7 +135,9 @@ class _Pairs:
     hops: Array
 
     @classmethod
-    def of(cls, network: Network, identity: Stereotypes, keys: Row, setting: Setting) -> _Pairs:
+    def measure(
+        cls, network: Network, identity: Stereotypes, keys: Row, setting: Setting
+    ) -> _Pairs:
         """Measure the hops between the primes of complete pairs and all targets."""
         primes, sets = matched_words(network, identity, setting)
         targets = [word for words in sets.values() for word in words]

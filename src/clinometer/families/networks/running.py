@@ -131,19 +131,19 @@ def run_all(step: sp.csc_array, places: Places, spreading: Spreading, hold: int)
     `step` is the matrix of one step, `places` are the indices of the primes in it, and `hold` is
     the memory in bytes for results of leaders.
     """
-    prime_of = np.empty(step.shape[0], dtype=np.intp)  # row of the matrix → index of the prime
-    prime_of[places] = np.arange(len(places))
+    prime_indices = np.empty(step.shape[0], dtype=np.intp)  # row of the matrix → index of the prime
+    prime_indices[places] = np.arange(len(places))
     remaining = np.sort(places)
     # The formula above needs one retention and linear steps, which suppression is not.
     if len(places) > BLOCK and np.ndim(spreading.retention) == 0 and not spreading.suppress:
         retention = float(np.asarray(spreading.retention))
         following = find_followers(step, remaining, retention, hold // (8 * step.shape[0]))
         for batch, block in _lead(step, following, retention, spreading):
-            yield prime_of[batch], block
+            yield prime_indices[batch], block
         remaining = following.unfollowed
     for begin in range(0, len(remaining), BLOCK):
         batch = remaining[begin : begin + BLOCK]
-        yield prime_of[batch], _run(step, batch, spreading)
+        yield prime_indices[batch], _run(step, batch, spreading)
 
 
 def _lead(
@@ -151,8 +151,8 @@ def _lead(
 ) -> Iterator[Block]:
     """Run and yield leaders; yield each follower once all its leaders have run."""
     share = 1.0 - spreading.decay
-    kept_share = share * retention
-    kept = (spreading.start or 0.0) * kept_share ** (spreading.time_steps or 0)
+    retained_share = share * retention
+    retained_start = (spreading.start or 0.0) * retained_share ** (spreading.time_steps or 0)
     # Follower → leaders that have not run; leader → followers that still need it.
     waits: dict[int, int] = {}
     needed: dict[int, int] = {}
@@ -163,11 +163,13 @@ def _lead(
     activations: dict[int, Array] = {}
     for begin in range(0, len(following.leaders), BLOCK):
         batch = following.leaders[begin : begin + BLOCK]
-        passed_on, block = _run_leaders(step, batch, spreading, kept_share)
-        activations |= {int(leader): passed_on[:, i].copy() for i, leader in enumerate(batch)}
+        passed_activation, block = _run_leaders(step, batch, spreading, retained_share)
+        activations |= {
+            int(leader): passed_activation[:, i].copy() for i, leader in enumerate(batch)
+        }
         # Their own activation: W_{T+1} − q·W_T.
-        passed_on *= kept_share
-        block -= passed_on
+        passed_activation *= retained_share
+        block -= passed_activation
         yield batch, block
         ready = []
         for leader in batch.tolist():
@@ -176,7 +178,7 @@ def _lead(
                 ready += [follower] * (waits[follower] == 0)
         for first in range(0, len(ready), BLOCK):
             computed = np.array(ready[first : first + BLOCK])
-            yield computed, _follow(computed, following, activations, kept, share)
+            yield computed, _follow(computed, following, activations, retained_start, share)
         for follower in ready:
             for leader, _ in following.neighbours(follower):
                 needed[leader] -= 1
@@ -185,7 +187,7 @@ def _lead(
 
 
 def _run_leaders(
-    step: sp.csc_array, leaders: Places, spreading: Spreading, kept_share: float
+    step: sp.csc_array, leaders: Places, spreading: Spreading, retained_share: float
 ) -> tuple[Array, Array]:
     """Return W_T and W_{T+1} of the formula above, shape (nodes, leaders)."""
     start = spreading.start or 0.0
@@ -196,12 +198,16 @@ def _run_leaders(
     for k in range(1, (spreading.time_steps or 0) + 1):
         before, block = block, step @ block
         block *= share
-        block[leaders, columns] += start * kept_share**k
+        block[leaders, columns] += start * retained_share**k
     return before, block
 
 
 def _follow(
-    batch: Places, following: Following, activations: dict[int, Array], kept: float, share: float
+    batch: Places,
+    following: Following,
+    activations: dict[int, Array],
+    retained_start: float,
+    share: float,
 ) -> Array:
     """Return the activation of followers: the part kept plus the parts passed on by neighbours."""
     # Written column by column.
@@ -209,7 +215,7 @@ def _follow(
     for i, follower in enumerate(batch.tolist()):
         for leader, weight in following.neighbours(follower):
             block[:, i] += share * weight * activations[leader]
-        block[follower, i] += kept
+        block[follower, i] += retained_start
     return block
 
 

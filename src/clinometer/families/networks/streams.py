@@ -215,8 +215,8 @@ def _stream(
     counted = zip(edges, paths_of_edge, strict=True)
     edge_rows = []
     for (a, b, weight), paths in sorted(counted, key=lambda c: (rank[c[0][0]], rank[c[0][1]])):
-        both_marked = a in marked and b in marked
-        edge_rows.append((*keys, words[a], words[b], weight, digits(paths), both_marked))
+        is_marked = a in marked and b in marked
+        edge_rows.append((*keys, words[a], words[b], weight, digits(paths), is_marked))
     layers = []
     for _, layer in groupby(order, hops.get):
         layers.append(tuple(words[node] for node in layer))

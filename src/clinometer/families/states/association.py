@@ -151,8 +151,8 @@ def test_associations(
     row |= {"level": "stereotype", "confidence": setting.confidence}
     row |= {"method": "random_effects" if measure == "ceat" else "permutation"}
     rows: list[dict[str, Any]] = []
-    for stated_test in tests:
-        test = stated_test.as_weat if measure in _BY_TARGETS else stated_test
+    for word_test in tests:
+        test = word_test.as_weat if measure in _BY_TARGETS else word_test
         row |= {"study": test.study, "stereotype": test.stereotype, "dimension": test.dimension}
         # `n` counts the words that are parted into two sets by chance.
         shuffled = ("n_first", "n_second") if measure in _BY_TARGETS else ("n_toward", "n_against")
@@ -167,14 +167,14 @@ def test_associations(
 
 def _rows_by_method(flat: pl.DataFrame, setting: TestSetting) -> pl.DataFrame:
     """Give each method and alternative a row of its own."""
-    over = pl.lit("tests of the study in the layer")
-    tests = flat.lazy().with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=over)
+    family = pl.lit("tests of the study in the layer")
+    tests = flat.lazy().with_columns(p_holm=adjusted(holm, "study", "layer"), adjusted_over=family)
     random_effects = tests.filter(method="random_effects")
     permutations = tests.filter(method="permutation")
-    one_sided = [*_SHARED, *_STATISTIC, "p", "p_holm", "adjusted_over", "row"]
+    test_columns = [*_SHARED, *_STATISTIC, "p", "p_holm", "adjusted_over", "row"]
     parts = [
-        random_effects.select(*one_sided, "se", *_INTERVAL, alternative=pl.lit("greater")),
-        permutations.select(*one_sided, alternative=pl.lit("greater")),
+        random_effects.select(*test_columns, "se", *_INTERVAL, alternative=pl.lit("greater")),
+        permutations.select(*test_columns, alternative=pl.lit("greater")),
         tests.select(
             *_SHARED, *_STATISTIC, "row", p="p_two_sided", alternative=pl.lit("two-sided")
         ),
@@ -250,17 +250,17 @@ def _mac(states: HiddenStates, test: WordTest, setting: TestSetting) -> Rows:
     rows = []
     first_group = (test.first, test.second, test.toward, test.against)
     second_group = (test.second, test.first, test.against, test.toward)
-    for group, other_group, tied, counter in (first_group, second_group):
+    for group, contrast_group, tied, counter in (first_group, second_group):
         attributes = states.unit(tied.words + counter.words)
-        words = states.unit(group.words + other_group.words)
+        words = states.unit(group.words + contrast_group.words)
         cosines = np.einsum("alw,tlw->lat", attributes, words, optimize=True)
         n, size = len(tied.words), len(group.words)
-        of_group = Differential(cosines[..., :size], n, size, standardised=False)
+        group_differential = Differential(cosines[..., :size], n, size, standardised=False)
         # Placebos take words of both groups in place of those of the group.
-        of_all_words = Differential(cosines, n, size, standardised=False)
-        placebos = place_test(of_all_words.by_reference, size, setting, contrast=False)
+        joint_differential = Differential(cosines, n, size, standardised=False)
+        placebos = place_test(joint_differential.by_reference, size, setting, contrast=False)
         sides = _describe_sets(group, None, tied, counter)
-        for layer, row in _layer_rows(states, of_group, placebos, setting):
+        for layer, row in _layer_rows(states, group_differential, placebos, setting):
             rows.append((layer, {**row, **sides}))
     return rows
 

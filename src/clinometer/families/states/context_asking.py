@@ -59,7 +59,7 @@ __all__ = [
 TOKENS_PER_SENTENCE = 30
 
 #: Senses that the record names.
-NAMED = 100
+MOST_SENSES = 100
 
 #: Errors with no answer before them, and errors in a row, after which a model is given up.
 PATIENCE = (1, 20)
@@ -440,7 +440,7 @@ def _record_counts(outcome: Written, journal: Journal) -> dict[str, Any]:
         "sentences": outcome.sentences,
         "rejected": dict(outcome.rejected),
         "incomplete": len(outcome.incomplete),
-        "incomplete_senses": list(outcome.incomplete[:NAMED]),
+        "incomplete_senses": list(outcome.incomplete[:MOST_SENSES]),
         "finished": outcome.finished,
         **totals,
     }

@@ -47,7 +47,7 @@ Answer with the sentences only, numbered, one on a line."""
 
 REQUEST = 'Write {count} with "{term}".'
 SENSE = 'Here "{term}" means: {definition}.'
-OTHERS = "Write others than these:\n{known}"
+EXCLUSION = "Write others than these:\n{known}"
 
 _SPAN = 20_000  # characters of an answer that are read
 _INVISIBLE = re.compile(
@@ -194,14 +194,14 @@ def context_messages(
     if definition:
         parts.append(SENSE.format(term=term, definition=definition.strip(" .;")))
     if earlier_lines := "\n".join(f"- {sentence}" for sentence in earlier):
-        parts.append(OTHERS.format(known=earlier_lines))
+        parts.append(EXCLUSION.format(known=earlier_lines))
     by_role = {"system": INSTRUCTION, "user": "\n".join(parts)}
     return [{"role": role, "content": content} for role, content in by_role.items()]
 
 
 def wording() -> str:
     """Return the wording that all requests share."""
-    return "\n\n".join([INSTRUCTION, REQUEST, SENSE, OTHERS])
+    return "\n\n".join([INSTRUCTION, REQUEST, SENSE, EXCLUSION])
 
 
 def read_contexts(

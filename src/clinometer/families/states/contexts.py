@@ -52,7 +52,7 @@ __all__ = [
 
 #: Contexts that need no file: of the senses of a dictionary, and of the words of tests.
 KINDS = ("none", "templates", "dictionary")
-OF_TESTS = ("none", "templates", "prompt")
+TEST_KINDS = ("none", "templates", "prompt")
 
 #: The halves of the association prompt, for a word of a group and for an attribute.
 PROMPT = (
@@ -196,17 +196,17 @@ def rows_of(
     No term stands twice. Gives rows of `states` and for each the position of its term in `terms`,
     both of shape (rows,). Raises InputError if a term has no state.
     """
-    position_of = {term: position for position, term in enumerate(terms)}
+    position_by_term = {term: position for position, term in enumerate(terms)}
     rows: list[int] = []
     positions: list[int] = []
     for row, key in enumerate(states.keys):
         # The whole key first: a term may itself end in a bar and a number.
-        term = key if key in position_of else term_of(key)
-        if term in position_of:
+        term = key if key in position_by_term else term_of(key)
+        if term in position_by_term:
             rows.append(row)
-            positions.append(position_of[term])
+            positions.append(position_by_term[term])
     present = set(positions)
-    if absent := [term for term, position in position_of.items() if position not in present]:
+    if absent := [term for term, position in position_by_term.items() if position not in present]:
         raise InputError(
             f"no states of {len(absent)} terms: {', '.join(map(repr, absent[:5]))}; give each a "
             "context"
@@ -299,11 +299,11 @@ def place_words(words: Iterable[str], source: str = "none", most: int = 5) -> In
         return InContext(source, alone(distinct))
     if source == "templates":
         return InContext(source, in_templates(distinct))
-    return _read_contexts(source, lambda path: read_word_examples(path, distinct, most), OF_TESTS)
+    return _read_contexts(source, lambda path: read_word_examples(path, distinct, most), TEST_KINDS)
 
 
 def _read_contexts(
-    source: str, read_file: Callable[[Path], pl.DataFrame], kinds: Iterable[str]
+    source: str, load_file: Callable[[Path], pl.DataFrame], kinds: Iterable[str]
 ) -> InContext:
     """Read a file of contexts, of the kind that its first line says.
 
@@ -320,7 +320,7 @@ def _read_contexts(
     try:
         writer = json.loads(first_line).get("example_source")
     except (ValueError, AttributeError, RecursionError):
-        writer = None  # `read_file` will say what is wrong with the line
+        writer = None  # `load_file` will say what is wrong with the line
     # Any other writer is a model, by its name.
     kind = writer if writer in ("corpus", "dictionary") else "generated"
-    return InContext(kind, read_file(path), path)
+    return InContext(kind, load_file(path), path)

@@ -115,8 +115,8 @@ class Dictionary:
 
     def pole(self, dimensions: Iterable[str], direction: str) -> list[str]:
         """Give the keys of the words at one pole; one in two dimensions counts twice."""
-        of_pole = pl.col("dimension").is_in([*dimensions]) & (pl.col("direction") == direction)
-        return self.senses.filter(of_pole)["key"].to_list()
+        is_at_pole = pl.col("dimension").is_in([*dimensions]) & (pl.col("direction") == direction)
+        return self.senses.filter(is_at_pole)["key"].to_list()
 
 
 def read_dictionary(path: str | Path | None = None) -> Dictionary:

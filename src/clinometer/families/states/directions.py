@@ -87,14 +87,14 @@ def read_extended(path: str | Path, *, subset: str | None = None) -> pl.DataFram
         raise InputError(f"subset {subset!r}: allowed are {', '.join(SUBSETS)}")
     frame = read_table(path)
     need_columns(frame, _COLUMNS, str(path))
-    of_paper = subset == "paper" or (subset is None and set(_PAPER) <= set(frame.columns))
-    if of_paper:
+    is_paper_set = subset == "paper" or (subset is None and set(_PAPER) <= set(frame.columns))
+    if is_paper_set:
         need_columns(frame, tuple(_PAPER), f"{path}: subset paper")
     # As lower-case text: a flag may be written as True, "TRUE" or 1.
     text = check(frame, dict.fromkeys(frame.columns, pl.String()), str(path))
     text = text.with_columns(pl.all().str.strip_chars().str.to_lowercase())
     # Numbers of rows in the file, which errors name.
-    numbers = text.with_row_index("row").filter(*(_PAPER.values() if of_paper else ()))["row"]
+    numbers = text.with_row_index("row").filter(*(_PAPER.values() if is_paper_set else ()))["row"]
     if numbers.is_empty():
         raise InputError(f"{path}: no row is left of {frame.height}; give subset='all'")
     rows = zip(numbers, frame[numbers].iter_rows(named=True), strict=True)
@@ -146,21 +146,21 @@ def predict_directions(
     check_confidence(confidence)
     axes = build_axes(poles, dictionary)
     states = average_contexts(states, dict.fromkeys(map(term_of, states.keys)))
-    row_of = {term: row for row, term in enumerate(states.keys)}
+    row_by_term = {term: row for row, term in enumerate(states.keys)}
     coordinates = axes.coordinates(states)
-    words = _predictable_words(extended, dictionary, row_of)
-    word_rows = np.array([row_of[term] for term in words["term"]])
+    words = _predictable_words(extended, dictionary, row_by_term)
+    word_rows = np.array([row_by_term[term] for term in words["term"]])
     high = (words["direction"] == "high").to_numpy()
     dimensions = words["dimension"].to_numpy()
     layers = [*axes.layers, "mean"]
     shared = {**of, "subject": of["model"], "instrument": "direction", "level": "dimension"}
     rows: list[dict[str, object]] = []
     counts: list[dict[str, object]] = []
-    for space, dimension, axis_of in _predictions(axes.labels, dictionary):
-        members = np.flatnonzero(np.isin(dimensions, [*axis_of]))
+    for space, dimension, axis_by_dimension in _predictions(axes.labels, dictionary):
+        members = np.flatnonzero(np.isin(dimensions, [*axis_by_dimension]))
         if not members.size:
             continue
-        word_axes = np.array([axis_of[name] for name in dimensions[members]])
+        word_axes = np.array([axis_by_dimension[name] for name in dimensions[members]])
         # Shape (layers + 1, words): each word on the axis it is predicted by.
         values = coordinates[:, word_axes, word_rows[members]]
         key = {"space": space, "dimension": dimension, "n": members.size}

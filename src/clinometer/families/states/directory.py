@@ -45,7 +45,7 @@ from clinometer.texts import write_text
 __all__ = ["audit_states", "check_names", "measure_models", "read_answers", "readable_models"]
 
 #: Tests with a known outcome in most models, added to those of the plan's studies.
-KNOWN_TESTS = "caliskan2017"
+REFERENCE_TESTS = "caliskan2017"
 
 #: Prefix of control studies, which have no stereotypes.
 _CONTROL = "control_"
@@ -73,7 +73,7 @@ def audit_states(plan: Plan, directory: Path, folder: str | None = None) -> None
     for selection in plan.selections:
         study_tests += _tests_of(directory, selection)
     # A study may be selected twice, with other instruments.
-    tests = [*dict.fromkeys(study_tests), *load_tests(KNOWN_TESTS)]
+    tests = [*dict.fromkeys(study_tests), *load_tests(REFERENCE_TESTS)]
     try:
         answers = read_answers(directory)
     except InputError:  # the audit has no word associations

@@ -32,7 +32,7 @@ __all__ = ["dictionary_examples", "for_senses", "holds", "read_examples", "read_
            "senses_of", "write_examples"]  # fmt: skip
 
 #: How many senses a message names.
-NAMED = 5
+MOST_NAMES = 5
 
 _SENSE = ("key", "term", "synset", "definition")
 
@@ -176,7 +176,7 @@ def _refuse_empty_poles(
 
 def _list_first(keys: Sequence[str]) -> str:
     """List the first keys for a message."""
-    return ", ".join(keys[:NAMED]) + (", …" if len(keys) > NAMED else "")
+    return ", ".join(keys[:MOST_NAMES]) + (", …" if len(keys) > MOST_NAMES else "")
 
 
 def _read_lines(path: Path, terms: Mapping[str, str], most: int) -> dict[str, list[str]]:

@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 #: A reader of contexts: a model, with or without a store.
-Read = Callable[[pl.DataFrame], HiddenStates]
+TermReader = Callable[[pl.DataFrame], HiddenStates]
 
 
 @dataclass(frozen=True)
@@ -60,20 +60,22 @@ class Profiling:
     """Sets of groups to compare, in the neutral templates."""
     extended: pl.DataFrame | None = None
     """Terms whose directions are predicted (`read_extended`)."""
-    extended_in: Sequence[InContext] = ()
+    extended_contexts: Sequence[InContext] = ()
     """The extended terms in contexts, one for each kind of `poles`; empty: without context."""
     setting: ProfileSetting = field(default_factory=ProfileSetting)
 
-    def measure(self, model: str, removed: Sequence[int], read_terms: Read) -> Iterator[Tables]:
+    def measure(
+        self, model: str, removed: Sequence[int], term_reader: TermReader
+    ) -> Iterator[Tables]:
         """Measure profiles and directions in each kind of contexts, with components removed."""
         # The compared words stand in the templates, whatever the contexts of the poles.
         word_states = []
         for words in self.words:
-            word_states.append(read_terms(in_templates(words.all, article=words.article)))
-        for poles, held_out in zip(self.poles, self._held_out_contexts(), strict=True):
-            yield Tables(pl.DataFrame(schema=ESTIMATES), self._properties(poles, held_out))
-            pole_states = read_terms(poles.frame)
-            extended = read_terms(held_out.frame) if held_out else None
+            word_states.append(term_reader(in_templates(words.all, article=words.article)))
+        for poles, term_contexts in zip(self.poles, self._contexts_per_kind(), strict=True):
+            yield Tables(pl.DataFrame(schema=ESTIMATES), self._properties(poles, term_contexts))
+            pole_states = term_reader(poles.frame)
+            extended = term_reader(term_contexts.frame) if term_contexts else None
             for k in removed:
                 source = {"model": model, "contexts": poles.kind, "removed": k}
                 for words, states in zip(self.words, word_states, strict=True):
@@ -81,20 +83,22 @@ class Profiling:
                 if self.extended is not None and extended is not None:
                     yield self._directions(pole_states, extended, self.extended, source)
 
-    def _held_out_contexts(self) -> Sequence[InContext | None]:
+    def _contexts_per_kind(self) -> Sequence[InContext | None]:
         """Give the contexts of the extended terms for each kind of contexts of the poles."""
         if self.extended is None:
             return [None] * len(self.poles)
         terms = self.extended["term"].unique(maintain_order=True)
-        return self.extended_in or [InContext("none", alone(terms))] * len(self.poles)
+        return self.extended_contexts or [InContext("none", alone(terms))] * len(self.poles)
 
-    def _properties(self, poles: InContext, held_out: InContext | None) -> dict[str, pl.DataFrame]:
+    def _properties(
+        self, poles: InContext, term_contexts: InContext | None
+    ) -> dict[str, pl.DataFrame]:
         """Describe the contexts that were read."""
         senses = self.dictionary.senses["key"].n_unique()
         tables = [describe_contexts(poles.frame, poles.kind, "poles", senses)]
-        if self.extended is not None and held_out is not None:
+        if self.extended is not None and term_contexts is not None:
             terms = self.extended["term"].n_unique()
-            tables.append(describe_contexts(held_out.frame, poles.kind, "held-out", terms))
+            tables.append(describe_contexts(term_contexts.frame, poles.kind, "held-out", terms))
         return {"state_contexts": pl.concat(tables)}
 
     def _profile(
@@ -140,7 +144,7 @@ class Profiling:
             "setting": asdict(self.setting),
         }
         if self.extended is not None:
-            contexts = [terms.describe() for terms in self.extended_in]
+            contexts = [terms.describe() for terms in self.extended_contexts]
             facts["extended"] = {
                 "terms": self.extended["term"].n_unique(),
                 "sha256": digest(self.extended),
@@ -240,9 +244,11 @@ class Testing:
     """Scored answers to relate to the effects; `words` include the words of their trials."""
     setting: TestSetting = field(default_factory=TestSetting)
 
-    def measure(self, model: str, removed: Sequence[int], read_terms: Read) -> Iterator[Tables]:
+    def measure(
+        self, model: str, removed: Sequence[int], term_reader: TermReader
+    ) -> Iterator[Tables]:
         """Test associations and relate answers to them, for each number of removed components."""
-        in_contexts = read_terms(self.words.frame)
+        in_contexts = term_reader(self.words.frame)
         terms = self.words.frame["term"].unique(maintain_order=True).to_list()
         averaged = average_contexts(in_contexts, terms)
         effects = []

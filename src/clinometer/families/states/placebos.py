@@ -86,12 +86,12 @@ def shuffle_poles(
         for dimension, (high, low) in enumerate(pole_pairs):
             weights = shuffle_labels(len(high), len(low), draws, rng)
             words = np.concatenate([high, low])
-            other_axes = np.delete(axes, dimension, axis=0)
+            remaining_axes = np.delete(axes, dimension, axis=0)
             layers = []
             for layer, axis in enumerate(axes[dimension]):
                 layers.append(
                     _coordinates(
-                        words[:, layer], axis, other_axes[:, layer], states[:, layer], weights
+                        words[:, layer], axis, remaining_axes[:, layer], states[:, layer], weights
                     )
                 )
             coordinates.append(np.stack([*layers, np.mean(layers, axis=0)]))
@@ -99,15 +99,15 @@ def shuffle_poles(
 
 
 def _coordinates(
-    words: Array, axis: Array, other_axes: Array, states: Array, weights: Array
+    words: Array, axis: Array, remaining_axes: Array, states: Array, weights: Array
 ) -> Array:
     """Give coordinates of states on the axes that weights of words make, shape (states, draws).
 
-    `axis` is as labelled and gives the unit; `other_axes` are those that stay. All but `weights`
-    have the shape (…, width).
+    `axis` is as labelled and gives the unit; `remaining_axes` are those that stay. All but
+    `weights` have the shape (…, width).
     """
     # What the other axes leave of words and axis; see the theorem in the module's docstring.
-    basis = np.linalg.qr(other_axes.T)[0]
+    basis = np.linalg.qr(remaining_axes.T)[0]
     words_rest = words - (words @ basis) @ basis.T
     axis_rest = axis - (axis @ basis) @ basis.T
     return np.asarray(states @ words_rest.T @ weights.T / (axis_rest @ axis_rest))

@@ -324,8 +324,8 @@ def _word_rows(
     half = margin(coordinates.spread, coordinates.n_rows, confidence=setting.confidence)
     numbers = {"coordinate": value, "ci_low": value - half, "ci_high": value + half}
     numbers["raw"] = coordinates.raw
-    group_of = {term: group for group, terms in words.groups.items() for term in terms}
-    pairs = [(group_of.get(term), term) for term in words.all]
+    group_by_term = {term: group for group, terms in words.groups.items() for term in terms}
+    pairs = [(group_by_term.get(term), term) for term in words.all]
     schema = dict.fromkeys(("group", "term"), pl.String)
     terms = pl.DataFrame(pairs, schema=schema, orient="row")
     terms = terms.with_columns(n_contexts=coordinates.n_contexts)

@@ -136,11 +136,11 @@ def relate(
             regressions += _regressions(pairs, treatment, confidence)
     rows = pl.DataFrame([*correlations, *regressions], schema={**ESTIMATES, **FITS})
     # Of the p that there are only Pearson's is adjusted.
-    of_pearson = pl.when(measure="correlation")
-    p_holm = of_pearson.then(adjusted(holm, "model", "measure", "removed", "missing_as", "level"))
+    when_pearson = pl.when(measure="correlation")
+    p_holm = when_pearson.then(adjusted(holm, "model", "measure", "removed", "missing_as", "level"))
     estimates = rows.select(list(ESTIMATES)).with_columns(
         p_holm=p_holm,
-        adjusted_over=of_pearson.then(pl.lit("layers")),
+        adjusted_over=when_pearson.then(pl.lit("layers")),
         alternative=pl.when(pl.col("p").is_not_null()).then(pl.lit("two-sided")),
     )
     fits = rows.filter(measure="log_odds", method="published").select(list(FITS))
@@ -255,12 +255,12 @@ def trial_effects(states: HiddenStates, trials: pl.DataFrame, removed: int = 0) 
     # All words of a trial in one list: the two groups, then tied and counter attributes.
     all_words = pl.concat_list(list(TRIAL_WORDS)[2:])
     words_of_trials = trials.select(all_words, n_tied=pl.col("tied").list.len())
-    position_of: dict[str, int] = {}
+    position_by_word: dict[str, int] = {}
     word_positions: list[tuple[list[int], int]] = []
     for words, n_tied in words_of_trials.iter_rows():
-        positions = [position_of.setdefault(word, len(position_of)) for word in words]
+        positions = [position_by_word.setdefault(word, len(position_by_word)) for word in words]
         word_positions.append((positions, n_tied))
-    vectors = states.unit(position_of).swapaxes(0, 1)  # (layers, words, width)
+    vectors = states.unit(position_by_word).swapaxes(0, 1)  # (layers, words, width)
     # All cosines once, (layers, words, words): trials share most of their words.
     cosines = np.stack([layer @ layer.T for layer in vectors])
     effects = [_trial_effect(cosines, positions, n_tied) for positions, n_tied in word_positions]

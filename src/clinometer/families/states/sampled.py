@@ -181,6 +181,6 @@ def _variances(effects: Array, first: int, second: int) -> Array:
     rest = np.maximum(1 - pq * effects**2, 1e-6)
     d_squared = effects**2 / rest
     # WEAT's spread has ddof 0, that of Cohen's d n − 2.
-    of_d = total / (total - 2) * total / (first * second) + d_squared / (2 * total)
+    d_variance = total / (total - 2) * total / (first * second) + d_squared / (2 * total)
     # The derivative of effect = d / √(1 + pq d²) is rest^(3/2), squared here.
-    return np.asarray(of_d * rest**3)
+    return np.asarray(d_variance * rest**3)

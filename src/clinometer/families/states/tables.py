@@ -51,20 +51,20 @@ CONTEXTS: Schema = columns("key", "term", "context", own=COLUMNS)
 #: How many terms or contexts have a value of a property; the same for every model.
 CONTEXT_PROPERTIES: Schema = columns("contexts", "role", "property", "value", "n", own=COLUMNS)
 
-_OF = ("model", "contexts", "removed")
+_KEYS = ("model", "contexts", "removed")
 
 #: Words of groups and single words, standardised by the groups' mean and sd. The interval is over
 #: the contexts of the word; null with fewer than 2.
 PROFILE_TERMS: Schema = columns(
-    *(*_OF, "words", "layer", "space", "dimension", "group", "term", "coordinate", "confidence"),
+    *(*_KEYS, "words", "layer", "space", "dimension", "group", "term", "coordinate", "confidence"),
     *("ci_low", "ci_high", "raw", "n_contexts"),
     own=COLUMNS,
 )
 
-DIRECTION_TERMS: Schema = columns(*_OF, "space", "dimension", "n", "n_high", own=COLUMNS)
+DIRECTION_TERMS: Schema = columns(*_KEYS, "space", "dimension", "n", "n_high", own=COLUMNS)
 
 ASSOCIATION_TESTS: Schema = columns(
-    *(*_OF, "study", "measure", "stereotype", "dimension", "layer", "first", "second", "toward"),
+    *(*_KEYS, "study", "measure", "stereotype", "dimension", "layer", "first", "second", "toward"),
     *("against", "n_first", "n_second", "n_toward", "n_against", "between_variance"),
     own=COLUMNS,
 )

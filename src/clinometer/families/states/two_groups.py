@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 #: Up to this many arrangements of groups all are tried; above, some are drawn.
 MOST_ARRANGEMENTS = 100_000
 #: Numbers in memory at a time while arranging.
-AT_ONCE = 2_000_000
+MOST_NUMBERS = 2_000_000
 #: A spread below this share of the values is due to rounding.
 ROUNDING = 1e-9
 
@@ -106,10 +106,10 @@ def permute_groups(a: Array, b: Array, *, draws: int = 10_000, seed: int = 0) ->
     least = observed - 1e-10 * np.abs(values).sum(axis=1)
     arrangements = math.comb(values.shape[1], size)
     exact = arrangements <= MOST_ARRANGEMENTS
-    step = max(1, AT_ONCE // sum(values.shape))
+    step = max(1, MOST_NUMBERS // sum(values.shape))
     masks = _all_masks(values.shape[1], size, step)
     if not exact:
-        masks = _drawn_masks(values.shape[1], size, draws, step, np.random.default_rng(seed))
+        masks = _random_masks(values.shape[1], size, draws, step, np.random.default_rng(seed))
     count = sum((np.abs(mask @ values.T) >= least).sum(axis=0) for mask in masks)
     p = count / arrangements if exact else (count + 1) / (draws + 1)
     p = np.where(np.isnan(observed), np.nan, p)
@@ -139,7 +139,7 @@ def _all_masks(members: int, size: int, step: int) -> Iterator[Array]:
         yield mask
 
 
-def _drawn_masks(
+def _random_masks(
     members: int, size: int, draws: int, step: int, rng: np.random.Generator
 ) -> Iterator[Array]:
     """Yield drawn choices of `size` members."""

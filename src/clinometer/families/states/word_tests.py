@@ -157,14 +157,14 @@ class TestSetting:
         """Refuse values that mean nothing."""
         check_confidence(self.confidence)
         # ceat needs two samples for a variance between them.
-        least_of = {
+        least_by_field = {
             "draws": 0,
             "most_partitions": 0,
             "drawn_partitions": 1,
             "samples": 2,
             "placebos": 0,
         }
-        for name, least in least_of.items():
+        for name, least in least_by_field.items():
             if getattr(self, name) < least:
                 raise InputError(f"{name} {getattr(self, name)}: at least {least}")
 

@@ -23,13 +23,13 @@ from clinometer.pieces import (
     Row,
     Section,
     TableColumn,
-    apart,
     category_title,
     counted,
     endings,
     in_layers,
     number,
     render_table,
+    styled_channel,
     tooltips,
     vega_lite,
     who,
@@ -154,7 +154,7 @@ def _yes_map(rows: Sequence[Row]) -> Row:
         tooltip=tooltips(rows, *_TIPS),
     )
     legend = alt.Legend(title="Share of yes", symbolType="square", symbolSize=150)
-    color = apart(alt.Color, "step", dict(zip(_STEPS, YES, strict=True)), legend=legend)
+    color = styled_channel(alt.Color, "step", dict(zip(_STEPS, YES, strict=True)), legend=legend)
     cells = chart.mark_rect(stroke="var(--paper)", strokeWidth=1.5).encode(color=color)
     text = chart.mark_text(fontSize=12, color="var(--ink)").encode(text=alt.Text("shown:N"))
     layers = in_layers([cells.transform_filter("datum.step !== null"), text])

@@ -28,8 +28,8 @@ from clinometer.pieces import (
     alike,
     around_zero,
     bars,
-    beside_published,
     clustered,
+    compare_published,
     count,
     forest,
     in_order,
@@ -303,7 +303,7 @@ def published_shares(results: InstrumentResults) -> Section | None:
         axis=Axis("Share of the answers read", 0, 1, None),
         scale="Shares of the answers read, 0 to 1; there is no neutral value.",
     )
-    return beside_published(match, source, results)
+    return compare_published(match, source, results)
 
 
 def _share_rows(frame: pl.DataFrame, name: str) -> pl.DataFrame:

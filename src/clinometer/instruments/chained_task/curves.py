@@ -18,7 +18,6 @@ from clinometer.pieces import (
     Figure,
     PlanFacts,
     Row,
-    apart,
     banded,
     category_colors,
     category_title,
@@ -26,6 +25,7 @@ from clinometer.pieces import (
     in_panels,
     neutral_rule,
     number,
+    styled_channel,
     up,
     who,
 )
@@ -155,7 +155,7 @@ def _decision_marks(color: str, largest: int, *, titled: bool) -> list[Any]:
     ticks = alt.Axis(tickCount=5, grid=True)
     x = alt.X("x:Q", title="Association", scale=alt.Scale(domain=[-1, 1]), axis=ticks)
     chart = alt.Chart().encode(x=x, color=alt.value(color))
-    dash = apart(alt.StrokeDash, "kind", _DASHES, legend=None)
+    dash = styled_channel(alt.StrokeDash, "kind", _DASHES, legend=None)
     scale = alt.Scale(domain=[1, max(largest, 2)], range=[25, 220], type="sqrt")
     size = alt.Size("n:Q", title="Answers", scale=scale, legend=alt.Legend(tickCount=4))
     tips = [

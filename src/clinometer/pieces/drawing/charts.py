@@ -19,9 +19,9 @@ from clinometer.pieces.drawing.theme import CONFIG, line_styles
 from clinometer.pieces.prose import interval, number, p_value
 from clinometer.results import Measure
 
-__all__ = ["LABELS", "TIPS", "Axis", "Row", "across", "apart", "banded", "bare", "blocks",
-           "down", "ground", "in_layers", "in_panels", "labels_width", "line_channels", "measured",
-           "neutral_rule", "once", "ticks", "tooltips", "up", "vega_lite"]  # fmt: skip
+__all__ = ["LABELS", "TIPS", "Axis", "Row", "across", "banded", "bare", "blocks", "down", "ground",
+           "in_layers", "in_panels", "labels_width", "line_channels", "measured", "neutral_rule",
+           "once", "styled_channel", "ticks", "tooltips", "up", "vega_lite"]  # fmt: skip
 
 Row = dict[str, Any]
 
@@ -69,7 +69,7 @@ class Axis:
     bare: bool = False  # no numbers and no title: another block below carries them
 
     @classmethod
-    def of(cls, measure: Measure, margin: float | None = None) -> Axis:
+    def for_measure(cls, measure: Measure, margin: float | None = None) -> Axis:
         """Make the axis of a measure."""
         return cls(measure.title, measure.low, measure.high, measure.neutral, margin)
 
@@ -109,8 +109,8 @@ def vega_lite(drawing: Row, rows: Sequence[Row]) -> Row:
 def bare(chart: Any) -> Row:
     """Return a chart as part of a larger one; altair would copy it at each step of composing."""
     drawing = chart.to_dict(validate=False)
-    of_page = ("$schema", "config", "data", "datasets")
-    return {key: value for key, value in drawing.items() if key not in of_page}
+    page_keys = ("$schema", "config", "data", "datasets")
+    return {key: value for key, value in drawing.items() if key not in page_keys}
 
 
 def in_layers(marks: Iterable[Any], place: Mapping[str, Row] | None = None) -> Row:
@@ -242,7 +242,7 @@ def ground(axis: Axis) -> list[Any]:
     return layers
 
 
-def apart(channel: Any, field: str, styles: Mapping[str, Any], **options: Any) -> Any:
+def styled_channel(channel: Any, field: str, styles: Mapping[str, Any], **options: Any) -> Any:
     """Tell the values of a field apart.
 
     `channel`: a channel of altair.
@@ -259,7 +259,7 @@ def line_channels(field: str, names: Sequence[str], **options: Any) -> tuple[Any
     def channel_of(channel: Any, key: str) -> Any:
         """Make the channel of one key of the styles."""
         values = [style[key] for style in styles]
-        return apart(channel, field, dict(zip(names, values, strict=True)), **options)
+        return styled_channel(channel, field, dict(zip(names, values, strict=True)), **options)
 
     return (
         channel_of(alt.Color, "color"),

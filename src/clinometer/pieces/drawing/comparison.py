@@ -23,7 +23,7 @@ def bars(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> Row:
     shares = [share for row in rows for share in _shares(row, parts)]
     names = {share["part"] for share in shares}
     colors = {name: color for name, color in parts if name in names}
-    color = charts.apart(alt.Color, "part", colors, title="Answers")
+    color = charts.styled_channel(alt.Color, "part", colors, title="Answers")
     scale = alt.Scale(domain=[0, 1], nice=False)
     labels = charts.labels_width(rows)
 
@@ -44,8 +44,8 @@ def share_summary(rows: Sequence[Row], parts: Sequence[tuple[str, str]]) -> str:
     for panel in dict.fromkeys(row["panel"] for row in rows):
         counts = [row["counts"] for row in rows if row["panel"] == panel]
         texts = []
-        for (name, _), of_part in zip(parts, zip(*counts, strict=True), strict=True):
-            total = sum(count or 0 for count in of_part)
+        for (name, _), part_counts in zip(parts, zip(*counts, strict=True), strict=True):
+            total = sum(count or 0 for count in part_counts)
             if total:
                 texts.append(f"{_count(total)} {name}")
         sentences.append(f"{panel}: {', '.join(texts) or 'no answers'}.")
@@ -103,7 +103,7 @@ def ticks_and_diamonds(rows: Sequence[Row], axis: Axis) -> Row:
     `rows`: as `with_published` makes them.
     """
     colors = {row["source"]: _COLORS[row["source"]] for row in rows}
-    color = charts.apart(alt.Color, "source", colors, legend=None)
+    color = charts.styled_channel(alt.Color, "source", colors, legend=None)
     labels = charts.labels_width(rows)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:

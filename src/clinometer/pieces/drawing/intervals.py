@@ -14,12 +14,12 @@ from clinometer.pieces.drawing.charts import (
     Axis,
     Row,
     across,
-    apart,
     blocks,
     down,
     ground,
     labels_width,
     line_channels,
+    styled_channel,
     tooltips,
 )
 from clinometer.pieces.drawing.theme import category_colors
@@ -57,7 +57,7 @@ def forest(
     """
     labels = labels_width(rows, labels)
     categories = list(dict.fromkeys(row["category"] for row in rows))
-    color = apart(alt.Color, "category", category_colors(categories), legend=None)
+    color = styled_channel(alt.Color, "category", category_colors(categories), legend=None)
     _, _, shape = line_channels("category", categories, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
@@ -115,7 +115,7 @@ def intervals(rows: Sequence[Row], axis: Axis, labels: int = LABELS) -> Row:
 def bars(rows: Sequence[Row], axis: Axis) -> Row:
     """Draw a bar from 0 per row, and the placebos over it."""
     colors = category_colors(row["category"] for row in rows)
-    color = apart(alt.Color, "category", colors, legend=None)
+    color = styled_channel(alt.Color, "category", colors, legend=None)
 
     def layers(part: list[Row], axis: Axis) -> list[Any]:
         """Draw the bars of one block."""

@@ -19,7 +19,7 @@ from clinometer.results import Measure
 __all__ = ["analysis_section", "largest_effect"]
 
 #: Above this many rows there is only the table.
-MOST_DRAWN = 60
+MOST_ROWS = 60
 #: Up to here an interval widens the axis; fits of a few answers have errors without an end.
 WIDEST = 10.0
 
@@ -100,7 +100,7 @@ def largest_effect(results: InstrumentResults) -> str:
 def _figures(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     """Draw values with intervals around a neutral value of 0; others are in the table only."""
     estimates = rows.drop_nulls(["estimate", "ci_low", "ci_high"])
-    if measure.neutral != 0 or not 0 < estimates.height <= MOST_DRAWN:
+    if measure.neutral != 0 or not 0 < estimates.height <= MOST_ROWS:
         return ()
     several_wordings = estimates["variation"].n_unique() > 1
     wording = ["variation"] if several_wordings else []

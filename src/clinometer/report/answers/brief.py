@@ -15,10 +15,10 @@ from clinometer.pieces.sections import Answered, Quote, Summary
 from clinometer.pieces.tables import ReportTable
 from clinometer.results import CONDITIONS
 
-__all__ = ["FACTORS", "NAMED", "STRONGEST", "InBrief", "Lean"]
+__all__ = ["FACTORS", "MOST_NAMES", "STRONGEST", "InBrief", "Lean"]
 
 #: Leans that are shown with an answer, and stereotypes that a sentence names.
-STRONGEST, NAMED = 3, 6
+STRONGEST, MOST_NAMES = 3, 6
 
 #: The factors of a mean, and the columns of estimates that hold them.
 FACTORS = {
@@ -141,8 +141,8 @@ def _quotes(lean: Lean) -> tuple[str, Quote, Quote]:
     """Return a lean with its prompt and answer."""
     return (
         str(lean),
-        Quote.of_text("Asked", lean.prompt),
-        Quote.of_text("Answered", lean.answer),
+        Quote.from_text("Asked", lean.prompt),
+        Quote.from_text("Answered", lean.answer),
     )
 
 

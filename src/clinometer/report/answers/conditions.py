@@ -72,7 +72,7 @@ def wording_section(results: InstrumentResults) -> Section | None:
     cells = results.levels["cell"]
     if cells["variation"].n_unique() < 2:
         return None
-    axis = Axis.of(results.measure, results.plan.margin)
+    axis = Axis.for_measure(results.measure, results.plan.margin)
     caption = f"Mean score per stereotype for each wording of the task. {results.scale}"
     draw = partial(dots, axis=axis, title="Wording")
     return Section(
@@ -102,8 +102,8 @@ def compliance_section(results: InstrumentResults) -> Section | None:
     group = pl.col("version").replace_strict(
         results.facts.groups, default=None, return_dtype=pl.String
     )
-    about_group = frame.with_columns(variation=group).drop_nulls("variation")
-    by_group = _count_outcomes(about_group, "variation").filter(pl.col("n") > 0)
+    group_answers = frame.with_columns(variation=group).drop_nulls("variation")
+    by_group = _count_outcomes(group_answers, "variation").filter(pl.col("n") > 0)
     caption = "Answers by outcome and by the group asked about."
     head = TableColumn("Asked about", lambda r: r["variation"], "head")
     tables = (

@@ -44,7 +44,7 @@ def content_section(results: InstrumentResults) -> Section | None:
     """Show the dimensions side by side; None where there are no dimensions."""
     plan, measure = results.plan, results.measure
     stereotypes = _without_dimension(results.by_stereotype.drop_nulls("dimension"))
-    pooled = _without_dimension(results.over_all.drop_nulls("dimension"))
+    pooled = _without_dimension(results.by_model.drop_nulls("dimension"))
     correlations = _without_dimension(results.tables.correlations)
     ranks = _without_dimension(results.tables.ranks.drop_nulls("dimension"))
     if stereotypes.is_empty() or not results.dimensions:
@@ -113,7 +113,7 @@ def _interval_figure(
         f"{WORST}; dotted line: neutral. "
         f"{scale(measure)}"
     )
-    drawing = forest(blocked, Axis.of(measure, plan.margin))
+    drawing = forest(blocked, Axis.for_measure(measure, plan.margin))
     return Figure(name, caption, _verdict_summary(blocked), drawing)
 
 
@@ -174,7 +174,7 @@ def _correlation_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
         # In the order of the plan, unless the plan leaves one out.
         return " and ".join(plan.dimensions[key] for key in (planned if planned[1:] else keys))
 
-    over = {"model": "models"}
+    unit_by_level = {"model": "models"}
     caption = (
         "Correlation of the means of two dimensions, over the stereotypes of each model and over "
         "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z."
@@ -182,7 +182,9 @@ def _correlation_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     columns = [
         TableColumn("Dimensions", dimensions, "head"),
         *FROM,
-        TableColumn("Over", lambda r: over.get(r["level"], "stereotypes of a model"), "text"),
+        TableColumn(
+            "Over", lambda r: unit_by_level.get(r["level"], "stereotypes of a model"), "text"
+        ),
         TableColumn("Points", lambda r: count(r["n"])),
         TableColumn("Pearson", lambda r: number(r["estimate"])),
         TableColumn("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),

@@ -24,7 +24,7 @@ __all__ = ["ExampleAnswer", "example_section", "examples", "passages"]
 #: Up to this many groups of answers (model × mode × stereotype …), each shows all it should.
 MOST_GROUPS = 400
 #: Above this many, each stereotype of an instrument shows one model and mode, the next another.
-MOST_SHOWN = 600
+MOST_EXAMPLES = 600
 #: Answers shown of each group: with a score, of which very many groups show one, and without.
 SCORED, UNSCORED = 2, 1
 #: Characters of an answer shown at a stretch; the rest stays in responses.parquet.
@@ -67,7 +67,7 @@ class ExampleAnswer:
 
     def prompt(self, plan: PlanFacts) -> Quote:
         """Quote the prompt, under the label of its stereotype."""
-        label = plan.of(self.study).labels[self.stereotype]
+        label = plan.for_study(self.study).labels[self.stereotype]
         prompt = next(quote for quote in self.exchange.quotes if quote.label.startswith("Prompt"))
         return Quote(f"One of the prompts ({label}; {self.about})", prompt.pieces)
 
@@ -81,9 +81,13 @@ def examples(answers: AnswerResults) -> list[ExampleAnswer]:
     if answers.responses is None or answers.scores is None:
         return []
     rows = _read_trials(answers.responses, answers.scores, _pick_keys(answers.scores))
-    picks = [_example(row, answers.plan.of(row["study"])) for row in rows.iter_rows(named=True)]
+    picks = [
+        _example(row, answers.plan.for_study(row["study"])) for row in rows.iter_rows(named=True)
+    ]
     studies = [answers.plan.study, *answers.plan.studies]
-    stereotypes = {pick.study: list(answers.plan.of(pick.study).stereotypes) for pick in picks}
+    stereotypes = {
+        pick.study: list(answers.plan.for_study(pick.study).stereotypes) for pick in picks
+    }
 
     def order(example: ExampleAnswer) -> tuple[Any, ...]:
         """Sort by the plan: first by study, then by stereotype."""
@@ -137,8 +141,8 @@ def example_section(picks: Sequence[ExampleAnswer], answers: AnswerResults) -> S
         title="Prompts and answers",
         text=Paragraphs("examples", values),
         examples=tuple(
-            (f"{label} ({len(of_stereotype)})", tuple(of_stereotype))
-            for label, of_stereotype in zip(labels, exchanges.values(), strict=True)
+            (f"{label} ({len(stereotype_exchanges)})", tuple(stereotype_exchanges))
+            for label, stereotype_exchanges in zip(labels, exchanges.values(), strict=True)
         ),
     )
 
@@ -166,8 +170,8 @@ def _pick_keys(scores: pl.LazyFrame) -> pl.DataFrame:
         turn = pl.col("model").rank("dense") + pl.col("stereotype").rank("dense")
         ranked = groups.with_columns(turn=turn.fill_null(0).cast(pl.Int64))
         groups = ranked.filter(_is_turn(_GROUP)).with_columns(pl.col("scored").list.head(1))
-    if groups.height > MOST_SHOWN:
-        # `turn` is there: MOST_SHOWN lies above MOST_GROUPS.
+    if groups.height > MOST_EXAMPLES:
+        # `turn` is there: MOST_EXAMPLES lies above MOST_GROUPS.
         groups = groups.filter(_is_turn(["study", "instrument", "stereotype"]))
     trial_ids = pl.concat_list("scored", "unscored").alias("trial_id")
     keys = groups.select(*_GROUP, trial_ids).explode("trial_id")
@@ -190,18 +194,18 @@ def _example(row: Mapping[str, Any], plan: PlanFacts) -> ExampleAnswer:
     outcomes = [_outcome(mark, marked=marked) for mark, marked in pairs]
     # A passage that could not be marked in the answer stands below it.
     excerpts = [mark["span"] for mark, marked in pairs if mark["span"] and not marked]
-    about = _about(row, marks[0], plan, "" if several else titles[0])
+    context = _context_label(row, marks[0], plan, "" if several else titles[0])
     exchange = Exchange(
-        about=about if several else f"{about} — {outcomes[0]}",
+        about=context if several else f"{context} — {outcomes[0]}",
         quotes=(
             *_prompts(row),
             Quote(_answer_label(row), tuple(pieces), markdown=is_markdown(row["response"] or "")),
-            *(Quote.of_text("Passage read", text[:LONGEST], excerpt=True) for text in excerpts),
+            *(Quote.from_text("Passage read", text[:LONGEST], excerpt=True) for text in excerpts),
         ),
         readings=tuple(f"{t}: {o}" for t, o in zip(titles, outcomes, strict=True) if several),
         note=_rest_note(row["length"] or 0, pieces),
     )
-    return ExampleAnswer(row["study"] or "", row["stereotype"], about, exchange, _is_by_word(row))
+    return ExampleAnswer(row["study"] or "", row["stereotype"], context, exchange, _is_by_word(row))
 
 
 def _is_by_option(row: Mapping[str, Any]) -> bool:
@@ -223,7 +227,7 @@ def _prompts(row: Mapping[str, Any]) -> list[Quote]:
     elif _is_by_word(row):
         labels = _LABELS | {"prompt": "Prompt, asked for each word"}
     return [
-        Quote.of_text(label, texts[key] or "", markdown=key == "profile")
+        Quote.from_text(label, texts[key] or "", markdown=key == "profile")
         for key, label in labels.items()
         if texts[key] or key == "prompt"
     ]
@@ -235,7 +239,9 @@ def _answer_label(row: Mapping[str, Any]) -> str:
     return "Second answer" if row["profile"] else "Answer"
 
 
-def _about(row: Mapping[str, Any], mark: Mapping[str, Any], plan: PlanFacts, measure: str) -> str:
+def _context_label(
+    row: Mapping[str, Any], mark: Mapping[str, Any], plan: PlanFacts, measure: str
+) -> str:
     """Say who was asked in which way, and what else the prompt was about."""
     facts = plan.facts.get(mark["instrument"], InstrumentFacts())
     details = (

@@ -36,15 +36,15 @@ def explicit_section(answers: AnswerResults) -> Section | None:
     gaps = answers.gaps
     measures = {*gaps["baseline"], *gaps["candidate"]}
     names = {r.instrument: r.in_text for r in answers.instruments if r.instrument in measures}
-    over_all = gaps.filter(level="model")
-    if over_all.is_empty():
+    model_gaps = gaps.filter(level="model")
+    if model_gaps.is_empty():
         return None
-    pooled = pl.concat([over_all, gaps.filter(level="category")])
+    pooled = pl.concat([model_gaps, gaps.filter(level="category")])
     single = gaps.filter(level="stereotype")
-    sentences = [_sentence(row, names, plan.interval) for row in over_all.iter_rows(named=True)]
+    sentences = [_sentence(row, names, plan.interval) for row in model_gaps.iter_rows(named=True)]
     values = {
         "sentences": sentences if len(sentences) <= MOST_SENTENCES else (),
-        "published": _published_ranges(over_all["baseline"]),
+        "published": _published_ranges(model_gaps["baseline"]),
     }
     tables = (
         ("", _table(pooled, names, plan.interval, "over all and per category")),
@@ -131,7 +131,7 @@ def _label(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
 
 
 def _table(
-    frame: pl.DataFrame, names: Mapping[str, str], interval_title: str, of_what: str
+    frame: pl.DataFrame, names: Mapping[str, str], interval_title: str, scope: str
 ) -> ReportTable:
     columns = [
         TableColumn("Stereotypes", lambda r: r["about"], "head"),
@@ -146,4 +146,4 @@ def _table(
         TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         VERDICT,
     ]
-    return render_table(frame, f"Explicit beside implicit, {of_what}.", columns)
+    return render_table(frame, f"Explicit beside implicit, {scope}.", columns)

@@ -13,8 +13,8 @@ from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import (
     ALPHA,
     LEANS,
-    OF_SCORES,
     OPEN_WORDS,
+    SCORE_VERDICTS,
     capital,
     counted,
     headline_kind,
@@ -98,8 +98,8 @@ def _name_instruments(
     instruments: Sequence[InstrumentResults], findings: Iterable[Sequence[Finding]]
 ) -> Iterator[Finding]:
     """Yield the findings of each instrument, with its name in their subjects."""
-    for results, of_instrument in zip(instruments, findings, strict=True):
-        for finding in of_instrument:
+    for results, instrument_findings in zip(instruments, findings, strict=True):
+        for finding in instrument_findings:
             yield finding._replace(subject=f"{results.name}; {finding.subject}")
 
 
@@ -160,7 +160,9 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
         return lambda r: str(r["kinds"][kind])
 
     directed = any(results.measure.directed for results in instruments)
-    counts = [TableColumn(verdict(kind, directed=directed), count_of(kind)) for kind in OF_SCORES]
+    counts = [
+        TableColumn(verdict(kind, directed=directed), count_of(kind)) for kind in SCORE_VERDICTS
+    ]
     if any(row["kinds"][OPEN_WORDS] for row in rows):
         counts.append(TableColumn("Leans, other words open", count_of(OPEN_WORDS)))
     columns = [
@@ -177,7 +179,7 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
 
 def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
     """Return the verdicts, the mean over all and the failed controls of each model and mode."""
-    means = {(row["model"], row["mode"]): row for row in results.over_all.iter_rows(named=True)}
+    means = {(row["model"], row["mode"]): row for row in results.by_model.iter_rows(named=True)}
     failures = _control_failures(results)
     summaries = []
     for (model, mode), part in results.by_stereotype.group_by("model", "mode", maintain_order=True):
@@ -209,8 +211,8 @@ def _control_failures(results: InstrumentResults) -> dict[tuple[Any, str], str]:
 def _failure_text(row: Mapping[str, Any], plan: PlanFacts) -> str:
     value = f"{number(row['estimate'])} ({plan.interval} {interval(row['ci_low'], row['ci_high'])})"
     construct = row["construct"]
-    of_construct = f" about {construct}" if construct else ""
-    reason = _FAILS[row["control"]].format(of_construct)
+    construct_text = f" about {construct}" if construct else ""
+    reason = _FAILS[row["control"]].format(construct_text)
     return f"The {row['control']} control failed ({row['about']}: {value}): {reason}"
 
 
@@ -242,8 +244,8 @@ def _consistent_text(plan: PlanFacts, measure: Measure, rows: Sequence[Mapping[s
     margin = plan.margin
     leans = [row for row in rows if headline_kind(row) == "consistent"]
     slight = sum(row["verdict"].startswith("consistent, within") for row in leans)
-    others = ("reversed", OPEN_WORDS, "equivalent", "inconclusive", "no verdict")
-    rest = [verdict_count(kind, counts[kind], measure) for kind in others if counts[kind]]
+    remaining_kinds = ("reversed", OPEN_WORDS, "equivalent", "inconclusive", "no verdict")
+    rest = [verdict_count(kind, counts[kind], measure) for kind in remaining_kinds if counts[kind]]
     total = counted(len(rows), "stereotype")
     lean = lean_verb("consistent", measure, several=counts["consistent"] != 1)
     text = f"In other prompts {counts['consistent']} of {total} {lean}."

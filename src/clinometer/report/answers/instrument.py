@@ -51,7 +51,7 @@ from clinometer.results import CONDITIONS
 from clinometer.results.ranges import RANGES
 from clinometer.statistics.splits import FEWEST_SPLITS
 
-__all__ = ["instrument_sections", "own_sections"]
+__all__ = ["draw_sections", "instrument_sections"]
 
 #: What a control is for, by its kind.
 _CONTROLS = {
@@ -65,14 +65,14 @@ _CONTROLS = {
 #: What the lines of a figure of means are.
 _LINES = "Dot: mean; thick line: {} in these prompts; thin line: in other prompts"
 #: Summary of notes that unfold.
-HOW_TO_READ = "How to read this"
+READING_TITLE = "How to read this"
 
 
 def instrument_sections(results: InstrumentResults) -> tuple[Section, ...]:
     """Make the sections in the order of the page; one without data is left out."""
     instrument = instrument_of(results.instrument)
     by_place: dict[str, list[Section]] = {"before": [], "after": [], "last": []}
-    for section in own_sections(instrument.sections if instrument else (), results):
+    for section in draw_sections(instrument.sections if instrument else (), results):
         by_place[section.place].append(section)
     ordered = (
         _verdict_section(results),
@@ -95,7 +95,7 @@ def instrument_sections(results: InstrumentResults) -> tuple[Section, ...]:
     return tuple(section for section in ordered if section)
 
 
-def own_sections(
+def draw_sections(
     drawings: Sequence[str | DrawSection], results: InstrumentResults
 ) -> Iterator[Section]:
     """Yield the sections that an instrument draws itself; one that fails costs itself alone."""
@@ -130,15 +130,15 @@ _COMPLIANCE = TableColumn("Compliance", lambda r: percent(r["compliance"]))
 def _verdict_section(results: InstrumentResults) -> Section:
     """Show the verdict per category and over all, and the controls."""
     plan = results.plan
-    pooled = pl.concat([results.levels["category"], results.over_all])
-    several_models = results.over_all["model"].drop_nulls().n_unique() > 1
+    pooled = pl.concat([results.levels["category"], results.by_model])
+    several_models = results.by_model["model"].drop_nulls().n_unique() > 1
     # The mean over all models is the same as that of the only one.
     in_table = pl.concat([pooled, results.levels["overall"]]) if several_models else pooled
     tables = [("", _category_table(in_table, plan))]
     if not results.controls.is_empty():
         # Of the study itself single stereotypes are controls, else a study is one as a whole.
-        is_own = pl.col("study") == results.study
-        name = pl.when(is_own).then(pl.format("“{}”", "about")).otherwise("study")
+        is_of_study = pl.col("study") == results.study
+        name = pl.when(is_of_study).then(pl.format("“{}”", "about")).otherwise("study")
         kinds = results.controls.select(name.alias("name"), "control").unique(maintain_order=True)
         by_kind = kinds.group_by("control", maintain_order=True).agg("name").rows()
         purposes = (_CONTROLS[kind].format(first_few(names)) for kind, names in by_kind)
@@ -149,7 +149,7 @@ def _verdict_section(results: InstrumentResults) -> Section:
         f"Mean score per category and over all. {_LINES.format(plan.interval)}{grey}. "
         f"{results.scale}"
     )
-    draw = partial(forest, axis=Axis.of(results.measure, plan.margin))
+    draw = partial(forest, axis=Axis.for_measure(results.measure, plan.margin))
     return Section(
         key="verdicts",
         open=True,
@@ -158,7 +158,7 @@ def _verdict_section(results: InstrumentResults) -> Section:
         # One run is drawn in the summary.
         figures=per_mode("categories", caption, marks, draw) if results.several_runs else (),
         tables=tuple(tables),
-        notes=(HOW_TO_READ, Paragraphs("verdicts")),
+        notes=(READING_TITLE, Paragraphs("verdicts")),
     )
 
 
@@ -234,7 +234,7 @@ def _naive_table(frame: pl.DataFrame) -> ReportTable:
 def _stereotype_section(results: InstrumentResults) -> Section:
     """Draw the mean of each stereotype: figure 2 of Bai et al. (2025) for these models."""
     plan = results.plan
-    axis = Axis.of(results.measure, plan.margin)
+    axis = Axis.for_measure(results.measure, plan.margin)
     marks, grey = _with_splits(results.by_stereotype, plan)
     shaded = f"; shaded: within ±{axis.margin:g} of neutral" if axis.margin else ""
     reading = {
@@ -252,7 +252,7 @@ def _stereotype_section(results: InstrumentResults) -> Section:
         title="Each stereotype",
         short="Stereotypes",
         figures=per_mode("stereotypes", caption, marks, partial(forest, axis=axis)),
-        notes=(HOW_TO_READ, Paragraphs("stereotypes", reading)),
+        notes=(READING_TITLE, Paragraphs("stereotypes", reading)),
     )
 
 

@@ -91,7 +91,7 @@ def overview(instruments: Mapping[str, InstrumentResults]) -> ReportTable:
     caption = _CAPTION.format(direction, _neutral_text(instruments))
     marks = {cell.text[:1] for row in rows for cell in row[1:]}
     caption += "".join(f" {text}" for mark, text in _EXPLAINED.items() if mark in marks)
-    if any(results.over_all["dimension"].drop_nulls().len() for results in instruments.values()):
+    if any(results.by_model["dimension"].drop_nulls().len() for results in instruments.values()):
         caption += " Of several dimensions: how many."
     heads = tuple(map(TableCell, (head, *map(capital, instruments))))
     return ReportTable(caption, heads, tuple(rows))
@@ -157,7 +157,7 @@ def _category_rows(instruments: Collection[InstrumentResults]) -> Iterator[tuple
     """Make a row of controls, one of the means of all, and one for each category."""
     controls = (_control_cell(results.validities) for results in instruments)
     yield (TableCell(_CONTROLS_ROW, head=True), *controls)
-    means = (_mean_cell(results.over_all) for results in instruments)
+    means = (_mean_cell(results.by_model) for results in instruments)
     yield (TableCell("All", head=True), *means)
     frames = [results.levels["category"] for results in instruments]
     for category in dict.fromkeys(key for frame in frames for key in frame["category"]):
@@ -173,7 +173,7 @@ def _run_cell(results: InstrumentResults, run: Run) -> TableCell:
         return TableCell("")
     if validity.verdict == "not valid":
         return TableCell(_INVALID, "verdict")
-    return _mean_cell(results.over_all.filter(is_run(run)))
+    return _mean_cell(results.by_model.filter(is_run(run)))
 
 
 def _control_cell(validities: Mapping[Run, Validity]) -> TableCell:
@@ -226,7 +226,7 @@ def overview_figure(instruments: Mapping[str, InstrumentResults]) -> Figure | No
 
 def _category_labels(results: InstrumentResults) -> Iterator[tuple[Row, str]]:
     """Yield the mean of each category of one instrument, and that of all, with its label."""
-    frame = pl.concat([results.levels["category"], results.over_all])
+    frame = pl.concat([results.levels["category"], results.by_model])
     for row in frame.drop_nulls("estimate").iter_rows(named=True):
         yield row, category_title(row["category"]) if row["category"] else "All"
 
@@ -234,8 +234,8 @@ def _category_labels(results: InstrumentResults) -> Iterator[tuple[Row, str]]:
 def _run_labels(results: InstrumentResults) -> Iterator[tuple[Row, str]]:
     """Yield the mean over all stereotypes of each model and mode of one instrument."""
     models = results.short_names
-    several_modes = results.over_all["mode"].n_unique() > 1
-    for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
+    several_modes = results.by_model["mode"].n_unique() > 1
+    for row in results.by_model.drop_nulls("estimate").iter_rows(named=True):
         model = models[row["model"] or ""] if len(models) > 1 else ""
         mode = row["mode"] if several_modes else ""
         yield row, " · ".join(filter(None, (model, mode)))

@@ -11,7 +11,7 @@ from clinometer.pieces.frames import rank
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts, SourceFacts
 from clinometer.pieces.prose import SIGNS, first_few, verdict, verdict_class, verdict_kind
-from clinometer.pieces.sections import Finding, Passage, ReportPart, Source, Term, made_with
+from clinometer.pieces.sections import Finding, Passage, ReportPart, Source, Term, version_terms
 from clinometer.pieces.views import AnswerResults, InstrumentResults, trials_text
 from clinometer.report.answers.changes import changes
 from clinometer.report.answers.earlier import read_earlier
@@ -45,9 +45,9 @@ def answer_part(directory: Path) -> ReportPart | None:
     plan = answers.plan
     instruments = answers.instruments
     picks = examples(answers)
-    of_examples = example_section(picks, answers)
+    example_answers = example_section(picks, answers)
     summary = sum_up(answers, read_earlier(directory, plan))
-    sections = (explicit_section(answers), size_section(plan, instruments), of_examples)
+    sections = (explicit_section(answers), size_section(plan, instruments), example_answers)
     brief_changes, branch_changes = _split_changes(instruments)
     models = plan.models or tuple(answers.estimates["model"].drop_nulls().unique())
     return ReportPart(
@@ -146,7 +146,7 @@ def _measured(answers: AnswerResults, picks: Sequence[ExampleAnswer]) -> tuple[P
     # A prompt that is asked word by word is the worse example.
     quotable = [example for example in picks if not example.by_word] or picks
     explicit = [results.measure.title for results in answers.instruments if results.is_explicit]
-    asked = {
+    values = {
         "dimensions": answers.dimensions,
         "has_system_prompts": bool(prompts),
         "has_examples": bool(picks),
@@ -158,7 +158,7 @@ def _measured(answers: AnswerResults, picks: Sequence[ExampleAnswer]) -> tuple[P
         *map(_instrument_passage, reversed(first.values())),
         Passage(
             "How the models were asked",
-            Paragraphs("asked", asked),
+            Paragraphs("asked", values),
             prompts,
             quotable[0].prompt(plan) if quotable else None,
         ),
@@ -254,7 +254,7 @@ def _notes(plan: PlanFacts) -> tuple[Passage, ...]:
 
 def _setting(plan: PlanFacts) -> tuple[Term, ...]:
     """Say what it takes to ask the same again."""
-    asked = (
+    question_terms = (
         ("Seed", plan.seed),
         ("Order", plan.order),
         ("Word list", plan.word_list),
@@ -263,7 +263,7 @@ def _setting(plan: PlanFacts) -> tuple[Term, ...]:
     terms = (
         ("Command", plan.command),
         # Of recorded answers it is not known how they were asked.
-        *(() if plan.recorded_file else asked),
+        *(() if plan.recorded_file else question_terms),
         *(("Study", _study_text(source)) for source in plan.sources),
         ("Recorded answers, SHA-256", plan.recorded_answers),
     )
@@ -271,7 +271,7 @@ def _setting(plan: PlanFacts) -> tuple[Term, ...]:
     return (
         *(Term(name, text, "code") for name, text in terms if text),
         *(Term(name, value or "not set", "code") for name, value in values),
-        *made_with(plan.version, plan.created),
+        *version_terms(plan.version, plan.created),
     )
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import polars as pl
 
 from clinometer.directory.results import read_details, read_estimates, scan_answers
-from clinometer.pieces.frames import add_columns, as_shown, clustered
+from clinometer.pieces.frames import add_columns, clustered, name_and_sort_rows
 from clinometer.pieces.plan import read_plan
 from clinometer.pieces.prose import as_argument, interval_title
 from clinometer.pieces.views import AnswerResults, split
@@ -50,7 +50,7 @@ def read_results(directory: Path, model: str | None = None) -> AnswerResults:
     """
     answers = _read_tables(directory)
     if model is not None:
-        answers = answers.of_model(model)
+        answers = answers.narrow_to_model(model)
     return replace(answers, instruments=split(answers))
 
 
@@ -60,16 +60,16 @@ def _read_tables(directory: Path) -> AnswerResults:
     rows = read_estimates(directory).filter(family="answers")
     details = read_details(directory, "answers")
     responses, scores = scan_answers(directory)
-    of_scores = _is_of_scores(rows)
-    factors = varying_factors(rows.filter(of_scores, method="clustered"))
+    is_of_scores = _is_of_scores(rows)
+    factors = varying_factors(rows.filter(is_of_scores, method="clustered"))
     details["compliance"] = _compliance(details["compliance"], factors)
     undirected = [name for name, measure in plan.instruments.items() if not measure.directed]
     is_directed = ~pl.col("instrument").is_in(undirected).fill_null(value=False)
-    means = clustered(rows.filter(of_scores)).with_columns(directed=is_directed)
+    means = clustered(rows.filter(is_of_scores)).with_columns(directed=is_directed)
     estimates = {"rows": rows, **_estimates(rows, means, details["orders"])}
     return AnswerResults(
-        **{name: as_shown(table, factors, plan) for name, table in estimates.items()},
-        details={name: as_shown(table, factors, plan) for name, table in details.items()},
+        **{name: name_and_sort_rows(table, factors, plan) for name, table in estimates.items()},
+        details={name: name_and_sort_rows(table, factors, plan) for name, table in details.items()},
         argument=as_argument(directory),
         plan=replace(plan, interval=interval_title(means)),
         progress=details["progress"],

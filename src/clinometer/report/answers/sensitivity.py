@@ -24,7 +24,7 @@ def sensitivity(results: InstrumentResults) -> str:
     Of many, of the least and the most sensitive by the mean over all.
     """
     runs = []
-    tested = results.over_all.drop_nulls("n_tests")
+    tested = results.by_model.drop_nulls("n_tests")
     for (model, mode), rows in tested.group_by("model", "mode", maintain_order=True):
         # A model that recorded answers do not name is null, and a run of its own.
         same = [
@@ -33,10 +33,12 @@ def sensitivity(results: InstrumentResults) -> str:
         ]
         single = results.by_stereotype.filter(*same)
         effects = [_smallest(frame, results) for frame in (rows, single)]
-        over_all, of_one = (f"{number(x)} or more" if isfinite(x) else "none" for x in effects)
+        mean_effect, single_effect = (
+            f"{number(x)} or more" if isfinite(x) else "none" for x in effects
+        )
         text = (
-            f"{model}, {mode}: in {rows['n'].sum():,} trials, of the mean over all {over_all}, "
-            f"of a single stereotype {of_one} (median)"
+            f"{model}, {mode}: in {rows['n'].sum():,} trials, of the mean over all {mean_effect}, "
+            f"of a single stereotype {single_effect} (median)"
         )
         runs.append((effects[0], text))
     if len(runs) > MOST_ANSWERS:

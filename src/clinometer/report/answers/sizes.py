@@ -66,8 +66,8 @@ def _panels(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> list[P
     panels = []
     first = _first_of_each_kind(instruments, sizes, plan.study)
     for results in first:
-        means = _with_sizes(results.over_all, sizes).drop_nulls("estimate")
-        panels.append(Panel(Axis.of(results.measure), results.scale, _rows(means)))
+        means = _with_sizes(results.by_model, sizes).drop_nulls("estimate")
+        panels.append(Panel(Axis.for_measure(results.measure), results.scale, _rows(means)))
     # Of the last: there may be none, and where both kinds were asked it asks for decisions.
     for results in first[-1:]:
         title = f"Share without a score: {results.measure.title}"
@@ -88,12 +88,12 @@ def _first_of_each_kind(
     `sizes`: models that count. `study`: the one that counts, if it has such models.
     """
     sized = [r for r in instruments if r.by_stereotype["model"].is_in(sizes).any()]
-    of_study = [results for results in sized if results.study == study]
+    study_results = [results for results in sized if results.study == study]
     first: dict[str, InstrumentResults] = {}
-    for results in of_study or sized:
+    for results in study_results or sized:
         first.setdefault(results.measure.asks, results)
-    of_kinds = [first[asks] for asks in (ASSOCIATIONS, DECISIONS) if asks in first]
-    return of_kinds or list(first.values())[:1]
+    firsts = [first[asks] for asks in (ASSOCIATIONS, DECISIONS) if asks in first]
+    return firsts or list(first.values())[:1]
 
 
 def _with_sizes(estimates: pl.DataFrame, sizes: Mapping[str, float]) -> pl.DataFrame:

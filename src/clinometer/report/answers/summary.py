@@ -35,9 +35,9 @@ from clinometer.pieces.prose import (
 )
 from clinometer.pieces.views import AnswerResults, InstrumentResults
 from clinometer.report.answers.analysis import largest_effect
-from clinometer.report.answers.brief import FACTORS, NAMED, STRONGEST, InBrief, Lean
+from clinometer.report.answers.brief import FACTORS, MOST_NAMES, STRONGEST, InBrief, Lean
 from clinometer.report.answers.earlier import EarlierAudit, read_earlier
-from clinometer.report.answers.overview import in_lines as lines_of
+from clinometer.report.answers.overview import in_lines as overview_lines
 from clinometer.report.answers.overview import overview, overview_figure
 from clinometer.report.answers.people import WORD_FORMS
 from clinometer.report.answers.reading import read_results
@@ -51,9 +51,9 @@ from clinometer.results.verdicts import POSITIVE_CONTROL
 __all__ = ["in_brief", "in_lines", "sum_up"]
 
 #: Characters shown of a prompt and of an answer.
-SHOWN = 150
+MOST_CHARACTERS = 150
 
-_NOT_SHOWN = (
+_LIMITS = (
     "A score describes answers: no intent, no decision in use, no other language. “Unclear” does "
     "not mean “unbiased”. A lean in these prompts alone is no lean of the model."
 )
@@ -99,7 +99,7 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         strongest=tuple(_with_answer(lean, answers) for lean in means[:STRONGEST]),
         means=tuple(means),
         changes=tuple(_changes(answers.argument, earlier, instruments)) if earlier else (),
-        limits=_NOT_SHOWN,
+        limits=_LIMITS,
         next=tuple(_next(answers, means, failed=bool(failed))),
         figure=overview_figure(instruments),
         table=overview(instruments),
@@ -111,7 +111,7 @@ def in_lines(directory: Path) -> tuple[str, ...]:
     if not (directory / "plan.json").is_file():
         return ()
     instruments = _by_name(read_results(directory).instruments)
-    return lines_of(instruments) if instruments else ()
+    return overview_lines(instruments) if instruments else ()
 
 
 def _by_name(all_instruments: Sequence[InstrumentResults]) -> dict[str, InstrumentResults]:
@@ -129,7 +129,7 @@ def _title(plan: PlanFacts, answers: AnswerResults) -> str:
     """Say who was asked how, in a line."""
     n = answers.progress["n_answered"].sum()
     modes = ", ".join(plan.modes)
-    parts = (first_few(plan.models, NAMED), modes, plan.size, f"{n:,} answers" if n else "")
+    parts = (first_few(plan.models, MOST_NAMES), modes, plan.size, f"{n:,} answers" if n else "")
     return " · ".join(filter(None, parts))
 
 
@@ -178,7 +178,9 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
     lines = []
     for verdict, runs in runs_by_verdict.items():
         many = f"{len(runs)} of {count} instruments, models and modes"
-        lines.append(f"{verdict}: {first_few(runs, NAMED) if len(runs) <= NAMED else many}")
+        lines.append(
+            f"{verdict}: {first_few(runs, MOST_NAMES) if len(runs) <= MOST_NAMES else many}"
+        )
     return tuple(lines), failed
 
 
@@ -187,28 +189,30 @@ def _leans_sentence(
 ) -> str:
     """Say of one instrument which stereotypes lean in other prompts, and by how much all do."""
     keys = {"study": results.study, "instrument": results.instrument}
-    of_instrument = [lean for lean in means if keys.items() <= lean.about.items()]
+    instrument_leans = [lean for lean in means if keys.items() <= lean.about.items()]
     if not results.by_stereotype["estimate"].count():
         return f"{capital(name)}: no answer has a score."
-    found = [_count_leans(of_instrument, kind, results.measure) for kind in (*LEANS, OPEN_WORDS)]
-    leans = "; ".join(filter(None, found))
+    lean_counts = [
+        _count_leans(instrument_leans, kind, results.measure) for kind in (*LEANS, OPEN_WORDS)
+    ]
+    leans = "; ".join(filter(None, lean_counts))
     if results.several_runs:
-        total = f"{counted(len(of_instrument), 'mean')} of single stereotypes"
+        total = f"{counted(len(instrument_leans), 'mean')} of single stereotypes"
     else:
-        total = counted(len(of_instrument), "stereotype")
+        total = counted(len(instrument_leans), "stereotype")
     where = "on some models" if results.several_runs else "here"
     validity = f" (not valid {where})" if failed else ""
     effect = lower_first(largest_effect(results))
     overall = "; ".join(filter(None, (_overall(results), effect)))
     counts = ""
-    if of_instrument:  # else all are counted as people
+    if instrument_leans:  # else all are counted as people
         counts = f"In other prompts, of {total}, {leans or 'none is shown to lean'}"
-    beside = (
+    further_counts = (
         _count_word_leans(results),
         _count_as_people(results),
-        _beside_placebos(results, of_instrument),
+        _compare_placebos(results, instrument_leans),
     )
-    sentences = filter(None, (overall, counts, *beside))
+    sentences = filter(None, (overall, counts, *further_counts))
     return f"{capital(name)}{validity}: {'. '.join(sentences)}."
 
 
@@ -229,7 +233,7 @@ def _count_as_people(results: InstrumentResults) -> str:
     return f"{counted(number_as_people, 'stereotype')} named with one word: counted as people"
 
 
-def _beside_placebos(results: InstrumentResults, means: Sequence[Lean]) -> str:
+def _compare_placebos(results: InstrumentResults, means: Sequence[Lean]) -> str:
     """Say how many leans are no larger than placebos may have; empty where none is."""
     placebos = results.controls.filter(control="negative").drop_nulls("ci_low")
     leaning = [lean for lean in means if lean.differs]
@@ -253,7 +257,7 @@ def _count_leans(means: Sequence[Lean], verdict: str, measure: Measure) -> str:
         return ""
     names = list(dict.fromkeys(lean.stereotype for lean in leans))
     text = verdict_count(verdict, len(leans), measure)
-    return f"{text} ({first_few(names, NAMED)})"
+    return f"{text} ({first_few(names, MOST_NAMES)})"
 
 
 def _overall(results: InstrumentResults) -> str:
@@ -261,7 +265,7 @@ def _overall(results: InstrumentResults) -> str:
 
     Of several models and modes: how many means lean, and the ends of their range.
     """
-    rows = results.over_all.drop_nulls("estimate").sort("estimate").rows(named=True)
+    rows = results.by_model.drop_nulls("estimate").sort("estimate").rows(named=True)
     if not rows:
         return ""
     if not rows[1:]:
@@ -355,7 +359,9 @@ def _with_answer(lean: Lean, answers: AnswerResults) -> Lean:
     return replace(
         lean,
         prompt=_line(readable_prompt(row["prompt"] or "", row["options"])),
-        answer=cut(as_line(_closed(in_words(row["response"] or "", row["options"]))), SHOWN),
+        answer=cut(
+            as_line(_closed(in_words(row["response"] or "", row["options"]))), MOST_CHARACTERS
+        ),
     )
 
 
@@ -372,7 +378,7 @@ def _closed(answer: str) -> str:
 
 def _line(text: str) -> str:
     """Put a text on a line, cut."""
-    return cut(" ".join(text.split()), SHOWN)
+    return cut(" ".join(text.split()), MOST_CHARACTERS)
 
 
 def _changes(
@@ -381,14 +387,14 @@ def _changes(
     """Say how means over all stereotypes moved since an earlier audit."""
     moves = []
     for name, results in instruments.items():
-        for row in results.over_all.drop_nulls("estimate").iter_rows(named=True):
+        for row in results.by_model.drop_nulls("estimate").iter_rows(named=True):
             before = earlier.means.filter(_is_same_mean(row))["estimate"].drop_nulls()
             if before.len() == 1:
                 moves.append(f"{name} {number(before[0])} to {number(row['estimate'])}")
     if moves:
         yield (
-            f"Since {earlier.created[:10]} ({earlier.name}): {', '.join(moves[:NAMED])}. Whether "
-            f"that is a change: clinometer compare {earlier.argument} {argument}"
+            f"Since {earlier.created[:10]} ({earlier.name}): {', '.join(moves[:MOST_NAMES])}. "
+            f"Whether that is a change: clinometer compare {earlier.argument} {argument}"
         )
 
 

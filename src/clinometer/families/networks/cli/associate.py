@@ -88,8 +88,8 @@ def associate_command(models: tuple[str, ...], **options: Any) -> None:
         opened = open_associating(plan, build_connection(options))
         claim(directory, plan, from_elsewhere=options["from_elsewhere"])
     total = len(cues.words) * plan.repetitions * len(plan.models)
-    of_models = f" × {len(plan.models)} models" if len(plan.models) > 1 else ""
-    echo(f"{cues} × {plan.repetitions:,} repetitions{of_models}: {total:,} answers")
+    models_text = f" × {len(plan.models)} models" if len(plan.models) > 1 else ""
+    echo(f"{cues} × {plan.repetitions:,} repetitions{models_text}: {total:,} answers")
     if options["choices"] != 1 and plan.repetitions > 1:
         for name, most in several.items():
             if most == 1:

@@ -23,8 +23,8 @@ from clinometer.errors import InputError
 from clinometer.families.networks.cli.describing import (
     VALENCE,
     build_spreading,
-    named_paths,
     open_networks,
+    split_paths,
     spreading_options,
 )
 
@@ -173,14 +173,14 @@ def compare_command(
     """
     from clinometer.families.networks.directory import NetworkComparison, write_networks
     from clinometer.families.networks.study import load_network_study
-    from clinometer.report import found, write_report
+    from clinometer.report import family_lines, write_report
 
     study = load_network_study(options["study"])
     stream_texts = streams or (STREAMS if study.name == "abramski2025" else ())
     comparison = NetworkComparison(
         study=study,
         setting=_build_setting(options),
-        networks=named_paths(networks),
+        networks=split_paths(networks),
         lexicons={name: options[name] for name in ("valence", "emotions") if options[name]},
         streams=[_read_pair(text) for text in stream_texts],
         directed=options["directed"],
@@ -188,7 +188,7 @@ def compare_command(
     with counting_bar("rewiring", comparison.setting.rewirings * len(networks)) as advance:
         tables = write_networks(comparison, out, on_progress=advance)
     report = write_report(out)
-    for line in found(out):
+    for line in family_lines(out):
         echo(line)
     echo(f"{len(tables)} tables: {out}")
     echo(f"report: {report}")

@@ -77,9 +77,9 @@ def _build(path: Path, options: dict[str, Any]) -> tuple[Network, pl.DataFrame]:
             raise InputError(f"--{option}: has no effect with --no-cleaning; give only one of them")
         steps = ""  # no step, unlike None, which is all of them
     counts, skipped = tally_associations(path, responses=options["responses"])
-    left_out = [f"{number:,} {what}" for what, number in sorted(skipped.items()) if number]
-    if left_out:
-        echo(f"left out when read: {', '.join(left_out)}")
+    omissions = [f"{number:,} {what}" for what, number in sorted(skipped.items()) if number]
+    if omissions:
+        echo(f"left out when read: {', '.join(omissions)}")
     cleaned, cleaning = clean(
         counts,
         None if steps is None else [step.strip() for step in steps.split(",") if step.strip()],

@@ -24,8 +24,8 @@ __all__ = [
     "VALENCE",
     "activate_command",
     "build_spreading",
-    "named_paths",
     "open_networks",
+    "split_paths",
     "spreading_options",
     "stats_command",
 ]
@@ -142,7 +142,7 @@ def activate_command(
     echo(f"{opened.name}: {extent}: {out}")
 
 
-def named_paths(texts: Sequence[str]) -> list[tuple[str | None, Path]]:
+def split_paths(texts: Sequence[str]) -> list[tuple[str | None, Path]]:
     """Split ``NAME=PATH``; a path alone has no name and may contain an equals sign."""
     paths: list[tuple[str | None, Path]] = []
     for text in texts:
@@ -156,7 +156,7 @@ def open_networks(texts: Sequence[str], *, directed: bool) -> list[Network]:
     """Read the networks given as ``PATH`` or ``NAME=PATH``."""
     from clinometer.families.networks.loading import read_network
 
-    return [read_network(path, name=name, directed=directed) for name, path in named_paths(texts)]
+    return [read_network(path, name=name, directed=directed) for name, path in split_paths(texts)]
 
 
 def build_spreading(options: dict[str, Any]) -> Spreading:

@@ -74,8 +74,8 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     emotions = part["approach"][0] == "emotions"
     first = measured["candidate"][0]
     with_first = (pl.col("candidate") == first) | (pl.col("baseline") == first)
-    all_drawn = measured.select("candidate", "baseline").n_unique() <= MOST_PAIRS
-    differences = measured if all_drawn else measured.filter(with_first)
+    has_all_pairs = measured.select("candidate", "baseline").n_unique() <= MOST_PAIRS
+    differences = measured if has_all_pairs else measured.filter(with_first)
     pairs = {}
     compared = differences.select("candidate", "baseline").unique(maintain_order=True)
     for candidate, baseline in compared.rows():
@@ -93,7 +93,7 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     caption = (
         f"Difference of effects between networks, first − second: {label}. Range −2 to 2, neutral "
         f"0. {_direction(part)} Dot: difference; line: {interval_title(part)} (bootstrap over the "
-        f"shared targets).{'' if all_drawn else f' Only pairs with {first} are drawn.'}"
+        f"shared targets).{'' if has_all_pairs else f' Only pairs with {first} are drawn.'}"
     )
     axis = around("Difference of effects", dots, 0.5)
     drawing = intervals(dots, axis, LABELS if side_by_side else _LABELS)

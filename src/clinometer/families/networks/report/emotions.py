@@ -55,7 +55,7 @@ def emotion_section(networks: Networks) -> Section | None:
     placed = rows["p_placebo"].count() > 0
     text = (_EMOTIONS, _NORM.format(norms=norms), *([support_rule(rows)] if placed else []))
     effect_figures = (_emotion_figure(part, networks) for part in parts)
-    norm_figures = (_other_norm_figure(part, networks) for part in _effects_by_other_norm(networks))
+    norm_figures = (_norm_figure(part, networks) for part in _effects_by_other_norm(networks))
     figures = (
         *name_figures("network-emotions", effect_figures),
         *name_figures("network-emotions-norm", norm_figures),
@@ -128,7 +128,7 @@ def _effects_by_other_norm(networks: Networks) -> list[pl.DataFrame]:
     return by_norm
 
 
-def _other_norm_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
+def _norm_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw the effects under one other norm: a column per network, a line per emotion."""
     if part["estimate"].count() == 0:
         return None

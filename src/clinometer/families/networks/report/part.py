@@ -41,7 +41,7 @@ from clinometer.pieces.sections import (
     Source,
     Term,
     findings_or_table,
-    made_with,
+    version_terms,
 )
 
 __all__ = ["findings", "network_part"]
@@ -173,12 +173,12 @@ def _setting(networks: Networks) -> tuple[Term, ...]:
         text = _YES_NO.get(value, value) or _DEFAULTS.get(key, "not set")
         setting.append(Term(spaced(key), text))
     study_terms = [Term("Study", study, "code")] if study else []
-    made = made_with(facts.text("clinometer"), facts.text("created"))
+    version = version_terms(facts.text("clinometer"), facts.text("created"))
     return (
         *files,
         *study_terms,
         *setting,
-        *made,
+        *version,
     )
 
 

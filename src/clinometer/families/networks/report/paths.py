@@ -64,9 +64,9 @@ def _mean_hops(lengths: pl.DataFrame) -> pl.DataFrame:
         "inconsistent": hops.filter(~is_consistent).mean(),
     }
     sets = lengths.group_by(_KEYS, maintain_order=True).agg(**means)
-    means_of_both = sets.group_by(_KEYS[:-1], maintain_order=True).agg(pl.col(*means).mean())
+    pooled_means = sets.group_by(_KEYS[:-1], maintain_order=True).agg(pl.col(*means).mean())
     # In estimates the rows of both sets have no targets, shown as an empty text.
-    return pl.concat([sets, means_of_both.with_columns(targets=pl.lit(""))], how="diagonal")
+    return pl.concat([sets, pooled_means.with_columns(targets=pl.lit(""))], how="diagonal")
 
 
 def _set_label(row: Mapping[str, Any]) -> str:

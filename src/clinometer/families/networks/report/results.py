@@ -18,7 +18,7 @@ from clinometer.families.networks.family import FAMILY
 from clinometer.pieces.drawing.charts import Row, measured
 from clinometer.pieces.facts import Facts, read_facts, spaced
 from clinometer.pieces.frames import add_columns, place, with_shown_texts
-from clinometer.pieces.prose import cut, interval, shown_names
+from clinometer.pieces.prose import cut, display_names, interval
 from clinometer.pieces.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible
@@ -165,7 +165,7 @@ def read_networks(directory: str | Path) -> Networks | None:
         for column in _NAMES:
             if column in frame.columns:
                 raw_names.extend(frame[column].fill_null("").unique(maintain_order=True))
-    names = shown_names(raw_names, "unnamed network")
+    names = display_names(raw_names, "unnamed network")
     tables = {}
     for name, frame in frames.items():
         tables[name] = _add_labels(_show_texts(frame, names, name), facts)
@@ -212,7 +212,7 @@ def _check_counts(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
 
 
 #: Measure → the approach to bias that it belongs to.
-_APPROACH_OF = {
+_APPROACH_BY_MEASURE = {
     "activation_effect": "stereotypes",
     "valence_slope": "valence",
     "valence_joint": "valence",
@@ -240,7 +240,9 @@ def _estimate_frames(
     `turned_placebo_high` are of arbitrary primes, and with the ending ``_targets`` of arbitrary
     targets.
     """
-    approach = pl.col("measure").replace_strict(_APPROACH_OF, default=None, return_dtype=pl.String)
+    approach = pl.col("measure").replace_strict(
+        _APPROACH_BY_MEASURE, default=None, return_dtype=pl.String
+    )
     estimates = estimates.with_columns(approach=approach, network="subject")
     # Neither differences between networks nor estimates under other settings.
     observed = estimates.filter(pl.col("factor").is_null(), pl.col("varied").is_null())

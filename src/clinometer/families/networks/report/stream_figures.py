@@ -124,10 +124,10 @@ def _omission_text(nodes: pl.DataFrame, edges: pl.DataFrame, n_paths: int) -> st
     """Say what is left out of a drawing."""
     first = nodes.row(0, named=True)
     steps = edges.filter("shown").select("src", "tgt").iter_rows()
-    paths_drawn = paths_from(steps, first["source"]).get(first["target"], 0)
+    n_visible = paths_from(steps, first["source"]).get(first["target"], 0)
     return (
         f"Shown are {nodes['shown'].sum() - 2:,} of {nodes.height - 2:,} inner words and "
-        f"{many(paths_drawn)} of {many(n_paths)} paths; left out are those with the weakest links."
+        f"{many(n_visible)} of {many(n_paths)} paths; left out are those with the weakest links."
     )
 
 

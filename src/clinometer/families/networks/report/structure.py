@@ -13,7 +13,7 @@ from clinometer.families.networks.report.results import NETWORK, PUBLISHED, Netw
 from clinometer.families.networks.report.stream_figures import stream_figures
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.prose import ALPHA, many, number, p_value, percent
-from clinometer.pieces.sections import Section, first_drawn, name_figures
+from clinometer.pieces.sections import Section, name_figures, truncation_note
 from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 from clinometer.reference import load_published
 from clinometer.texts import visible
@@ -21,7 +21,7 @@ from clinometer.texts import visible
 __all__ = ["stream_section", "structure_section"]
 
 #: Up to this many missing words are named.
-MOST_NAMED = 6
+MOST_WORDS = 6
 
 _METHOD = (
     "Nodes are words; an edge joins two words if one was given as an answer to the other. "
@@ -127,7 +127,7 @@ _OVERLAP_COLUMNS = (
 def _missing_words(row: Mapping[str, Any]) -> str:
     """Name a few words; of many their number, the table beside the report has them."""
     words = [word for word in row["missing"] or [] if word]
-    return ", ".join(words) if len(words) <= MOST_NAMED else f"{len(words)} words"
+    return ", ".join(words) if len(words) <= MOST_WORDS else f"{len(words)} words"
 
 
 def _signs_as_expected(row: Mapping[str, Any]) -> str:
@@ -209,7 +209,7 @@ def stream_section(networks: Networks) -> Section | None:
     counts = _stream_counts(nodes)
     first = counts.head(MOST_STREAMS).select(_KEYS)
     first_streams = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
-    text = (_PATHS + first_drawn(MOST_STREAMS, counts.height, "streams"),)
+    text = (_PATHS + truncation_note(MOST_STREAMS, counts.height, "streams"),)
     figures = name_figures("network-stream", _stream_figures(first_streams, edges))
     tables = (("", _stream_table(counts)),)
     return Section("network-streams", "Mindset streams", text, figures, tables)

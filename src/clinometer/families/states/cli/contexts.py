@@ -32,7 +32,7 @@ __all__ = ["contexts_command"]
 CORPUS = "corpus"
 
 #: Maximum number of senses named in a message about too few sentences.
-NAMED = 5
+MOST_NAMES = 5
 
 
 @command("contexts")
@@ -160,8 +160,8 @@ def _report(outcome: Written, options: ContextOptions, out: Path) -> None:
     if not outcome.finished:
         sys.exit(say_unfinished(outcome.stopped_by, outcome.last_error))
     if outcome.incomplete:
-        first_keys = ", ".join(outcome.incomplete[:NAMED])
-        more = ", …" if len(outcome.incomplete) > NAMED else ""
+        first_keys = ", ".join(outcome.incomplete[:MOST_NAMES])
+        more = ", …" if len(outcome.incomplete) > MOST_NAMES else ""
         echo(
             f"{len(outcome.incomplete):,} senses have fewer than {options.per_sense}: "
             f"{first_keys}{more}; --rounds {2 * options.rounds} asks again for these"

@@ -191,7 +191,7 @@ def _build_profiling(options: dict[str, Any]) -> Profiling:
         poles=poles,
         words=[read_words(source) for source in options["words"] or DEFAULT],
         extended=extended,
-        extended_in=_place_extended(extended, options, len(poles)),
+        extended_contexts=_place_extended(extended, options, len(poles)),
         setting=ProfileSetting(
             confidence=options["confidence"],
             draws=options["draws"],
@@ -274,7 +274,7 @@ def _measure(
     """
     from clinometer.families.states.directory import check_names, measure_models
     from clinometer.families.states.measuring import model_label
-    from clinometer.report import found, write_report
+    from clinometer.report import family_lines, write_report
     from clinometer.results.tables import FORMATS, write_table
 
     distinct = list(dict.fromkeys(models))
@@ -292,7 +292,7 @@ def _measure(
     directory = out or Path("results") / f"{slug}-{kind}"
     tables = measure(readers, [measurement], directory)
     report = write_report(directory)
-    for line in found(directory):
+    for line in family_lines(directory):
         echo(line)
     echo(f"{1 + len(tables.details)} tables: {directory}")
     echo(f"report: {report}")

@@ -132,12 +132,12 @@ class EmbeddingService:
         find_terms(contexts)
         texts = contexts["context"].unique(maintain_order=True).to_list()
         embeddings = self._embed_all(texts)
-        row_of = {text: row for row, text in enumerate(texts)}
+        row_by_text = {text: row for row, text in enumerate(texts)}
         by_key = contexts.group_by("key", maintain_order=True).agg("context")
         means: list[NDArray[np.float64]] = []
         counts: list[int] = []
         for listed in by_key["context"]:
-            rows = [row_of[text] for text in listed]
+            rows = [row_by_text[text] for text in listed]
             means.append(embeddings[rows].mean(axis=0))
             counts.append(len(rows))
         values = np.stack(means)[:, None].astype(np.float32)  # (keys, 1 layer, width)

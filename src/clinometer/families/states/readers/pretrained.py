@@ -112,7 +112,7 @@ def load_pretrained(name: str, source: str, loading: Loading) -> Pretrained:
     require_libraries(name, *LIBRARIES, *(["accelerate"] if loading.device_map else []))
     _check_folder(name, source)
     use_cache_if_offline(source)
-    with quiet(), _one_line_errors(name):
+    with quiet(), _shorten_errors(name):
         from transformers import AutoConfig, AutoTokenizer
 
         revision = loading.revision or "main"
@@ -223,7 +223,7 @@ def _identity(source: str, revision: str) -> str:
 
 
 @contextmanager
-def _one_line_errors(name: str) -> Iterator[None]:
+def _shorten_errors(name: str) -> Iterator[None]:
     """Raise what transformers raises as an error of one line."""
     try:
         yield

@@ -81,12 +81,12 @@ class HiddenStates:
 
         Raises InputError if a key has no state.
         """
-        row_of = {key: row for row, key in enumerate(self.keys)}
+        row_by_key = {key: row for row, key in enumerate(self.keys)}
         listed = list(keys)
-        absent = [key for key in listed if key not in row_of]
+        absent = [key for key in listed if key not in row_by_key]
         if absent:
             raise InputError(f"no states of {', '.join(map(repr, absent[:5]))}")
-        return self.values[[row_of[key] for key in listed]].astype(np.float64)
+        return self.values[[row_by_key[key] for key in listed]].astype(np.float64)
 
     def unit(self, keys: Iterable[str]) -> NDArray[np.float64]:
         """Give states as `of` does, each of length 1; raise InputError where one is all zero."""
@@ -125,8 +125,8 @@ HYPHENS = "-\u2010\u2011"
 LETTER = r"[\w\u0300-\u036f]"
 
 #: A batch that is fuller than the one share ends before its padding is more than the other.
-RAGGED_FROM = 0.25
-RAGGED = 0.1
+LEAST_FILL = 0.25
+MOST_PADDING = 0.1
 
 
 def locate(term: str, context: str) -> tuple[int, int]:
@@ -292,22 +292,24 @@ def make_batches(pieces: Sequence[TextPiece], most_tokens: int, most_spans: int)
     A batch has at most `most_tokens`, padding included (a longer context is a batch of its own),
     and at most `most_spans` terms.
     """
-    spans_of: dict[tuple[int, ...], dict[Span, list[int]]] = {}  # context → span → its pieces
+    spans_by_text: dict[tuple[int, ...], dict[Span, list[int]]] = {}  # context → span → its pieces
     for number, piece in enumerate(pieces):
-        spans = spans_of.setdefault(piece.ids, {})
+        spans = spans_by_text.setdefault(piece.ids, {})
         spans.setdefault((piece.start, piece.stop), []).append(number)
     batch = Batch()
     real = 0  # tokens that are no padding
-    for ids in sorted(spans_of, key=len, reverse=True):
+    for ids in sorted(spans_by_text, key=len, reverse=True):
         # The first context is the longest, to whose length the others are filled up.
         places = len(batch.texts[0]) * (len(batch.texts) + 1) if batch.texts else 0
-        ragged = places > RAGGED_FROM * most_tokens and places - real - len(ids) > RAGGED * places
-        many = len(batch.spans) + len(spans_of[ids]) > most_spans
+        ragged = (
+            places > LEAST_FILL * most_tokens and places - real - len(ids) > MOST_PADDING * places
+        )
+        many = len(batch.spans) + len(spans_by_text[ids]) > most_spans
         if batch.texts and (places > most_tokens or ragged or many):
             yield batch
             batch = Batch()
             real = 0
-        for (start, stop), members in spans_of[ids].items():
+        for (start, stop), members in spans_by_text[ids].items():
             batch.spans.append((len(batch.texts), start, stop))
             batch.members.append(members)
         batch.texts.append(ids)

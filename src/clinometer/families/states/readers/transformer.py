@@ -76,7 +76,7 @@ class TransformerReader:
         self.name = name
         self.model = loaded.model
         self.tokenizer = loaded.tokenizer
-        text, other_text = _trial_texts(loaded)
+        text, twin_text = _trial_texts(loaded)
         try:
             self._depth = find_depth(loaded.model, [text, text[: TRIAL_TOKENS // 2]], loading.last)
         except ModelError as error:
@@ -84,7 +84,7 @@ class TransformerReader:
         except Exception as error:  # an architecture may want something else than text
             first = (str(error) or type(error).__name__).splitlines()[0]
             raise ModelError(f"model {name!r} does not read plain text: {first}") from None
-        self.causal = is_causal(loaded.model, self._depth, text, other_text)
+        self.causal = is_causal(loaded.model, self._depth, text, twin_text)
         self.last = self._depth.last
         self.width = self._depth.width
         self.hooked = self._depth.blocks is not None
@@ -111,14 +111,14 @@ class TransformerReader:
         by_key = contexts.with_row_index("row").group_by("key", maintain_order=True).agg("row")
         rows: dict[str, list[int]] = dict(by_key.iter_rows())
         texts: list[str] = contexts["context"].to_list()
-        place_of = {key: place for place, key in enumerate(rows)}
+        place_by_key = {key: place for place, key in enumerate(rows)}
         values = np.empty((len(rows), len(self.layers), self.width), dtype=np.float32)
         shortened = 0
         for part in self._parts(rows, texts):
             places: list[int] = []  # of the key of each row
             part_rows: list[int] = []
             for key in part:
-                places += [place_of[key]] * len(rows[key])
+                places += [place_by_key[key]] * len(rows[key])
                 part_rows += rows[key]
             pieces = self._tokens.pieces(texts, spans, part_rows)
             shortened += sum(piece.shortened for piece in pieces)
@@ -159,7 +159,7 @@ class TransformerReader:
         """Run the model and put the mean of each key into its place."""
         counts = Counter(keys)
         several = [key for key, count in counts.items() if count > 1]
-        row_of = {key: row for row, key in enumerate(several)}
+        row_by_key = {key: row for row, key in enumerate(several)}
         sums = np.zeros((len(several), *values.shape[1:]))
         # States of a batch are in float32.
         most_spans = max(16, self._spare // (4 * len(self.layers) * self.width))
@@ -167,11 +167,11 @@ class TransformerReader:
             for mean, members in zip(self._run(batch), batch.members, strict=True):
                 for member in members:
                     key = keys[member]
-                    if key in row_of:
-                        sums[row_of[key]] += mean
+                    if key in row_by_key:
+                        sums[row_by_key[key]] += mean
                     else:
                         values[key] = mean
-        for key, row in row_of.items():
+        for key, row in row_by_key.items():
             values[key] = sums[row] / counts[key]
 
     def _run(self, batch: Any) -> Array:
@@ -208,8 +208,8 @@ def _trial_texts(loaded: Pretrained) -> tuple[tuple[int, ...], tuple[int, ...]]:
     spread = [ordinary[(number * step) % len(ordinary)] for number in range(2 * TRIAL_TOKENS)]
     start = spread[:half]
     end = spread[half : 2 * half]
-    other_end = spread[2 * half : 3 * half]
-    return (*start, *end), (*start, *other_end)
+    twin_end = spread[2 * half : 3 * half]
+    return (*start, *end), (*start, *twin_end)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,10 +228,10 @@ class Depth:
     last: str = "unknown"
 
 
-def run(model: Any, texts: Sequence[Sequence[int]], every_state: bool = False) -> Any:
+def run(model: Any, texts: Sequence[Sequence[int]], all_states: bool = False) -> Any:
     """Run a transformers model over token sequences, filled up on the right.
 
-    With `every_state` it hands back the hidden states of all tokens at all layers.
+    With `all_states` it hands back the hidden states of all tokens at all layers.
     """
     import torch
 
@@ -246,7 +246,7 @@ def run(model: Any, texts: Sequence[Sequence[int]], every_state: bool = False) -
         return model(
             input_ids=tokens.to(device),
             attention_mask=mask.to(device),
-            output_hidden_states=every_state,
+            output_hidden_states=all_states,
         )
 
 
@@ -265,7 +265,7 @@ def mean_states(model: Any, depth: Depth, batch: Batch) -> Array:
     shape = (depth.count, len(batch.spans), depth.width)
     means = torch.empty(shape, dtype=torch.float32, device=_device(model))
     if depth.blocks is None:
-        for layer, state in enumerate(run(model, batch.texts, every_state=True).hidden_states):
+        for layer, state in enumerate(run(model, batch.texts, all_states=True).hidden_states):
             means[layer] = pool(state)
     else:
         layers = iter(range(depth.count))
@@ -334,12 +334,12 @@ def find_depth(model: Any, texts: Sequence[tuple[int, ...]], last: str) -> Depth
     """
     from torch.nn import ModuleList
 
-    states = run(model, texts, every_state=True).get("hidden_states")
+    states = run(model, texts, all_states=True).get("hidden_states")
     shape = (len(texts), max(map(len, texts)))
     if not states or any(s.shape[:2] != shape or s.shape != states[0].shape for s in states):
         raise ModelError("it does not give a state per token at every layer; use another model")
     depth = Depth(len(states), int(states[0].shape[2]))
-    all_tokens = _every_token(texts)
+    all_tokens = _token_batch(texts)
     expected = mean_states(model, depth, all_tokens)
     for blocks in list(model.modules()):
         if not isinstance(blocks, ModuleList) or not len(blocks) == len(states) - 1 > 0:
@@ -358,7 +358,7 @@ def find_depth(model: Any, texts: Sequence[tuple[int, ...]], last: str) -> Depth
     return depth
 
 
-def _every_token(texts: Sequence[tuple[int, ...]]) -> Batch:
+def _token_batch(texts: Sequence[tuple[int, ...]]) -> Batch:
     """Make a batch in which each token is a span by itself."""
     spans = []
     for row, text in enumerate(texts):
@@ -379,15 +379,15 @@ def _close(a: Array, b: Array) -> bool:
     return a.shape == b.shape and bool(np.abs(a - b).max() <= 1e-5 * np.abs(b).max())
 
 
-def is_causal(model: Any, depth: Depth, text: tuple[int, ...], other_text: tuple[int, ...]) -> bool:
+def is_causal(model: Any, depth: Depth, text: tuple[int, ...], twin_text: tuple[int, ...]) -> bool:
     """Try whether later tokens leave the states of earlier ones as they are.
 
-    `text` and `other_text` are equally long, with the same first half and another second. False in
+    `text` and `twin_text` are equally long, with the same first half and another second. False in
     doubt: contexts are then read whole, which is slower and always right.
     """
     half = len(text) // 2
     # One text at a time: shape (tokens, layers, width), a span for each token.
-    states = mean_states(model, depth, _every_token([text]))[:half]
-    other_states = mean_states(model, depth, _every_token([other_text]))[:half]
+    states = mean_states(model, depth, _token_batch([text]))[:half]
+    twin_states = mean_states(model, depth, _token_batch([twin_text]))[:half]
     layers = range(depth.count)
-    return all(_close(states[:, layer], other_states[:, layer]) for layer in layers)
+    return all(_close(states[:, layer], twin_states[:, layer]) for layer in layers)

@@ -14,7 +14,7 @@ import polars as pl
 
 from clinometer.families.states.report.curves import layer_figure
 from clinometer.families.states.report.results import (
-    ONE_LAYER,
+    IS_SINGLE_LAYER,
     READING,
     States,
     first_reading,
@@ -31,7 +31,7 @@ from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around
 from clinometer.pieces.prose import ALPHA, bracketed, interval_title, number, p_value
-from clinometer.pieces.sections import Section, first_drawn, name_figures
+from clinometer.pieces.sections import Section, name_figures, truncation_note
 from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
 
 __all__ = ["association_finding", "association_section"]
@@ -45,7 +45,7 @@ MOST_CURVES = 6
 #: Lines of a panel; beyond, only the first way of reading is drawn.
 MOST_LINES = 4
 #: Tests that a finding names, those of the largest effects.
-MOST_NAMED = 3
+MOST_TESTS = 3
 #: Maps of a model and study.
 MOST_MAPS = 4
 #: Up to this many layers the cells of a map hold their number.
@@ -89,7 +89,7 @@ _COMPARABLE = pl.col("measure").is_in(COMPARABLE)
 
 def association_section(states: States) -> Section | None:
     """Show the effects of association tests by layer; None where there are no such tests."""
-    parts = states.by_model("associations", "study", where=ONE_LAYER)
+    parts = states.by_model("associations", "study", where=IS_SINGLE_LAYER)
     if not parts:
         return None
     measures: set[str] = set()
@@ -119,11 +119,11 @@ def _with_titles(part: pl.DataFrame) -> pl.DataFrame:
     title = pl.format("{} ({}, {})", "stereotype", "first", "toward")
     titles = part.filter(weat).select("stereotype", title=title).drop_nulls().unique("stereotype")
     two_groups = pl.format("{} with {}, {} with {}", "first", "toward", "second", "against")
-    one_group = pl.format("{} with {}, not {}", "first", "toward", "against")
+    single_group = pl.format("{} with {}, not {}", "first", "toward", "against")
     has_one_group = pl.col("second").fill_null("") == ""
     return part.join(titles, on="stereotype", how="left", maintain_order="left").with_columns(
         stereotype=pl.coalesce("title", "stereotype").str.replace_all("_", " ", literal=True),
-        expected=pl.when(has_one_group).then(one_group).otherwise(two_groups),
+        expected=pl.when(has_one_group).then(single_group).otherwise(two_groups),
         about=pl.format("{}, {}", "model", "study"),
     )
 
@@ -193,7 +193,7 @@ def _with_lines(rows: pl.DataFrame, line: str) -> pl.DataFrame:
 def _maps(part: pl.DataFrame) -> list[Figure]:
     """Draw a map of tests by layers for each measure and way of reading."""
     readings = split(part, "measure", *READING)
-    only_first = first_drawn(MOST_MAPS, len(readings), "ways of reading")
+    only_first = truncation_note(MOST_MAPS, len(readings), "ways of reading")
     figures = []
     for reading, effects in readings[:MOST_MAPS]:
         order = layers(effects)
@@ -235,11 +235,11 @@ def _map_summary(part: pl.DataFrame) -> str:
     sentences = []
     # With one layer the first is the last.
     for layer in dict.fromkeys((layers(part)[0], layers(part)[-1])):
-        of_layer = effects.filter(layer=layer)
-        above = of_layer.filter(pl.col("estimate") > 0)
-        significant = of_layer.filter(pl.col("p_claim") < ALPHA)
+        layer_effects = effects.filter(layer=layer)
+        above = layer_effects.filter(pl.col("estimate") > 0)
+        significant = layer_effects.filter(pl.col("p_claim") < ALPHA)
         sentences.append(
-            f"{layer_name(layer)}: {above.height} of {of_layer.height} effects above 0, "
+            f"{layer_name(layer)}: {above.height} of {layer_effects.height} effects above 0, "
             f"{significant.height} with p (Holm) below .05"
         )
     for word, position in (("lowest", 0), ("highest", -1)):
@@ -328,12 +328,12 @@ def _lean_text(last: pl.DataFrame) -> str:
     # A claim is one-sided: an effect of the opposite sign is never significant.
     significant = effects.filter(pl.col("p_claim") < ALPHA).height
     opposite = effects.filter(pl.col("estimate") < 0).height
-    largest = effects.sort(pl.col("estimate").abs(), descending=True).head(MOST_NAMED)
+    largest = effects.sort(pl.col("estimate").abs(), descending=True).head(MOST_TESTS)
     texts = []
     for row in largest.iter_rows(named=True):
         name = row["stereotype"].replace("_", " ")
         texts.append(f"{name} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}")
-    lead = "Effects" if effects.height <= MOST_NAMED else "Largest effects"
+    lead = "Effects" if effects.height <= MOST_TESTS else "Largest effects"
     return (
         f"{where}: {significant} of {effects.height} significant (p (Holm) below .05) in the "
         f"expected, stereotypical direction, {opposite} with the opposite sign. {lead} (−2 to 2, "

@@ -16,7 +16,7 @@ from clinometer.pieces.drawing import charts
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.prose import ALPHA, interval
-from clinometer.pieces.sections import first_drawn
+from clinometer.pieces.sections import truncation_note
 from clinometer.pieces.tables import Render
 
 __all__ = ["layer_figure"]
@@ -71,12 +71,12 @@ def layer_figure(
     full_axis = axis(rows)
     # Only the first panel of a row has the title of the axis.
     first_marks = charts.in_layers(_layer_marks(rows, full_axis, order))
-    other_marks = charts.in_layers(_layer_marks(rows, replace(full_axis, title=""), order))
+    untitled_marks = charts.in_layers(_layer_marks(rows, replace(full_axis, title=""), order))
     headings = {panel: _heading(texts, width) for panel, texts in titles.items()}
     drawing = charts.in_panels(
-        rows, headings, lambda _, first: first_marks if first else other_marks, (width, 210)
+        rows, headings, lambda _, first: first_marks if first else untitled_marks, (width, 210)
     )
-    only_first = first_drawn(MOST_PANELS, len(panels), "panels")
+    only_first = truncation_note(MOST_PANELS, len(panels), "panels")
     return Figure("", caption + only_first, _summary(rows), drawing)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 
 from clinometer.families.states.report.results import (
-    ONE_LAYER,
+    IS_SINGLE_LAYER,
     READING,
-    at_one_layer,
     first_reading,
     in_words,
+    keep_summary_layer,
     layer_name,
     pair_label,
     placebo_ends,
@@ -22,12 +22,12 @@ from clinometer.pieces.prose import ALPHA, bracketed, interval, interval_title, 
 __all__ = ["profile_finding"]
 
 #: Up to this many comparisons without a difference are named, and as many examples.
-MOST_NAMED = 3
+MOST_EXAMPLES = 3
 
 
 def profile_finding(part: pl.DataFrame) -> str:
     """Say on which dimensions groups differ, where the mean hides signs, and under other ways."""
-    differences = at_one_layer(part)
+    differences = keep_summary_layer(part)
     in_first_reading = first_reading(differences)
     rows = in_first_reading.drop_nulls("estimate").to_dicts()
     if not rows:
@@ -35,7 +35,7 @@ def profile_finding(part: pl.DataFrame) -> str:
     significant = [row for row in rows if row["p_claim"] is not None and row["p_claim"] < ALPHA]
     inconclusive = [row for row in rows if row not in significant]
     sentences = [_higher_text(row, interval_title(in_first_reading)) for row in significant]
-    if len(inconclusive) > MOST_NAMED:
+    if len(inconclusive) > MOST_EXAMPLES:
         sentences.append(f"No difference is shown in {len(inconclusive)} comparisons.")
     elif inconclusive:
         sentences.append(
@@ -87,7 +87,7 @@ def _placebo_text(row: Mapping[str, Any]) -> str:
 
 def _opposite_signs(part: pl.DataFrame) -> list[str]:
     """Name the dimensions on which layers differ significantly in opposite directions."""
-    significant = part.filter(ONE_LAYER, pl.col("p_claim") < ALPHA)
+    significant = part.filter(IS_SINGLE_LAYER, pl.col("p_claim") < ALPHA)
     texts = []
     for layers in significant.partition_by("first", "second", "dimension", maintain_order=True):
         low = layers.sort("estimate").row(0, named=True)
@@ -97,7 +97,7 @@ def _opposite_signs(part: pl.DataFrame) -> list[str]:
                 f"{_comparison(low)}: {number(low['estimate'])} at {layer_name(low['layer'])}, "
                 f"{number(high['estimate'])} at {layer_name(high['layer'])}"
             )
-    examples = "; ".join(texts[:MOST_NAMED])
+    examples = "; ".join(texts[:MOST_EXAMPLES])
     return [f"The mean hides opposite signs at single layers ({examples})."] if texts else []
 
 
@@ -119,5 +119,5 @@ def _sign_changes(differences: pl.DataFrame, in_first_reading: pl.DataFrame) -> 
         reading = ", ".join(in_words(key, row[key]) for key in READING)
         texts.append(f"{row['dimension']}: {reading}")
     # Several pairs of groups may change on a dimension: each text once.
-    examples = "; ".join(list(dict.fromkeys(texts))[:MOST_NAMED])
+    examples = "; ".join(list(dict.fromkeys(texts))[:MOST_EXAMPLES])
     return [f"Signs change with how the model is read ({examples})."]

@@ -12,13 +12,13 @@ import polars as pl
 
 from clinometer.families.states.report.curves import layer_figure
 from clinometer.families.states.report.results import (
-    ONE_LAYER,
+    IS_SINGLE_LAYER,
     READING,
     States,
-    at_one_layer,
     by_layer,
     first_reading,
     in_words,
+    keep_summary_layer,
     layer_name,
     layers,
     pair_label,
@@ -101,7 +101,7 @@ def _cut_text(row: Mapping[str, Any]) -> str:
 
 def _figure_space(part: pl.DataFrame) -> pl.DataFrame:
     """Keep the single layers of the broad space, or of another where that is not there."""
-    rows = part.filter(ONE_LAYER)
+    rows = part.filter(IS_SINGLE_LAYER)
     broad = rows.filter(space="broad")
     return rows if broad.is_empty() else broad
 
@@ -137,7 +137,7 @@ def _dimension_title(name: str) -> str:
 
 def _direction_table(part: pl.DataFrame) -> ReportTable:
     """Set out the accuracies of a model, at one layer."""
-    frame = at_one_layer(part)
+    frame = keep_summary_layer(part)
     title = interval_title(frame)
     return render_table(
         frame,
@@ -163,7 +163,7 @@ def layer_section(states: States) -> Section | None:
 
     None where no model has two layers with differences.
     """
-    broad = ONE_LAYER & (pl.col("space") == "broad")
+    broad = IS_SINGLE_LAYER & (pl.col("space") == "broad")
     differences = states.by_model("differences", "words", where=broad)
     parts = [part for part in differences if len(layers(part)) > 1]
     if not parts:
@@ -194,7 +194,7 @@ def _difference_figure(part: pl.DataFrame) -> Figure:
 
 def direction_finding(part: pl.DataFrame) -> str:
     """Say how well the directions place terms, beside the majority baseline."""
-    accuracies = first_reading(at_one_layer(part).filter(dimension="all"))
+    accuracies = first_reading(keep_summary_layer(part).filter(dimension="all"))
     accuracies = accuracies.filter(pl.col("space") == pl.col("space").first())
     rows = accuracies.drop_nulls("estimate").to_dicts()
     if not rows:

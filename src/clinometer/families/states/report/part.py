@@ -19,7 +19,7 @@ from clinometer.families.states.report.layers import (
 )
 from clinometer.families.states.report.profiles import SCALE, profile_section
 from clinometer.families.states.report.relations import relation_finding, relation_section
-from clinometer.families.states.report.results import ONE_LAYER, States, read_states
+from clinometer.families.states.report.results import IS_SINGLE_LAYER, States, read_states
 from clinometer.families.states.report.tally import tally_section
 from clinometer.pieces.facts import Facts, spaced
 from clinometer.pieces.prose import counted, first_few
@@ -29,7 +29,7 @@ from clinometer.pieces.sections import (
     Source,
     Term,
     findings_or_table,
-    made_with,
+    version_terms,
 )
 
 __all__ = ["findings", "state_part"]
@@ -165,7 +165,7 @@ def findings(states: States) -> list[tuple[str, str, str]]:
     rows: list[tuple[str, pl.DataFrame, str]] = []
     for part in states.by_model("differences", "words", where=pl.col("space") == "broad"):
         rows.append((f"Profile of {part['words'][0]}", part, profile_finding(part)))
-    for part in states.by_model("associations", "study", where=ONE_LAYER):
+    for part in states.by_model("associations", "study", where=IS_SINGLE_LAYER):
         rows.append((f"Association tests of {part['study'][0]}", part, association_finding(part)))
     for part in states.by_model("relations"):
         rows.append(("Answers and hidden states", part, relation_finding(part)))
@@ -217,10 +217,10 @@ def _setting(facts: Facts) -> tuple[Term, ...]:
     for key, value in facts.pairs("setting"):
         # A list, such as the numbers of removed components, has no single value.
         texts.append((spaced(key), value or ", ".join(setting.texts(key))))
-    made = made_with(facts.text("clinometer"), facts.text("created"))
+    version = version_terms(facts.text("clinometer"), facts.text("created"))
     return (
         *(Term(name, text) for name, text in texts if text),
-        *made,
+        *version,
     )
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from clinometer.families.states.report.results import (
     READING,
     States,
-    at_one_layer,
+    keep_summary_layer,
     layer_name,
     pair_label,
     placebo_columns,
@@ -94,10 +94,10 @@ def profile_section(states: States, space: str) -> Section | None:
     tables: list[tuple[str, ReportTable]] = []
     for part in parts:
         keys = {"model": part["model"][0], "words": part["words"][0], "space": space}
-        differences = at_one_layer(states.tables["differences"].filter(**keys))
+        differences = keep_summary_layer(states.tables["differences"].filter(**keys))
         # Words of no group are those that stand for themselves.
-        words = at_one_layer(states.tables["terms"].filter(pl.col("group").is_null(), **keys))
-        figures.append(_figure(at_one_layer(part), differences, words))
+        words = keep_summary_layer(states.tables["terms"].filter(pl.col("group").is_null(), **keys))
+        figures.append(_figure(keep_summary_layer(part), differences, words))
         tables += _tables(differences, words, f"{keys['model']}, {keys['words']}")
     paragraphs = [method, _TESTS, _PLACEBOS]
     most = max(len(split(part, *READING)) for part in parts)
@@ -114,7 +114,7 @@ def profile_section(states: States, space: str) -> Section | None:
 
 def _notes(frame: pl.DataFrame) -> tuple[str, ...]:
     """List the notes of differences, each once: those of several readings may be alike."""
-    rows_with_note = at_one_layer(frame).filter(pl.col("note") != "")
+    rows_with_note = keep_summary_layer(frame).filter(pl.col("note") != "")
     notes = [
         f"{row['model']}, {row['dimension']}, {pair_label(row)}: {row['note']}"
         for row in rows_with_note.iter_rows(named=True)

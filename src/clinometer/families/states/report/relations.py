@@ -12,7 +12,7 @@ import polars as pl
 
 from clinometer.families.states.report.curves import layer_figure
 from clinometer.families.states.report.results import (
-    ONE_LAYER,
+    IS_SINGLE_LAYER,
     States,
     by_layer,
     in_words,
@@ -55,7 +55,7 @@ _FITS = (
 
 def relation_section(states: States) -> Section | None:
     """Show how answers and states go together by layer; None where they were not joined."""
-    parts = states.by_model("relations", where=ONE_LAYER)
+    parts = states.by_model("relations", where=IS_SINGLE_LAYER)
     fits = states.by_model("fits")
     if not parts and not fits:
         return None
@@ -223,7 +223,7 @@ def _fit_table(part: pl.DataFrame) -> ReportTable:
 
 def relation_finding(part: pl.DataFrame) -> str:
     """Say where answers and states agree most, and how much missing answers matter."""
-    single_layers = part.filter(ONE_LAYER)
+    single_layers = part.filter(IS_SINGLE_LAYER)
     level = "stereotype" if "stereotype" in single_layers["level"] else "trial"
     fewest = pl.col("removed") == pl.col("removed").min()
     correlations = single_layers.filter(fewest, level=level).drop_nulls("estimate")

@@ -16,19 +16,20 @@ from clinometer.directory.results import read_family
 from clinometer.families.states.family import FAMILY
 from clinometer.pieces.facts import Facts, read_facts
 from clinometer.pieces.frames import add_columns, place, with_shown_texts
-from clinometer.pieces.prose import cut, interval, interval_title, p_value, shown_names
+from clinometer.pieces.prose import cut, display_names, interval, interval_title, p_value
 from clinometer.pieces.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible
 
-__all__ = ["ONE_LAYER", "READING", "States", "at_one_layer", "by_layer", "first_reading",
-           "in_words", "interval_column", "layer_name", "layers", "pair_label", "placebo_columns",
-           "placebo_ends", "read_states", "reading_columns", "split"]  # fmt: skip
+__all__ = ["IS_SINGLE_LAYER", "READING", "States", "by_layer", "first_reading", "in_words",
+           "interval_column", "keep_summary_layer", "layer_name", "layers", "pair_label",
+           "placebo_columns", "placebo_ends", "read_states", "reading_columns",
+           "split"]  # fmt: skip
 
 #: The layer of rows over all layers.
 MEAN = "mean"
 #: Rows of one layer.
-ONE_LAYER = pl.col("layer") != MEAN
+IS_SINGLE_LAYER = pl.col("layer") != MEAN
 #: What tells apart the ways in which a model is read.
 READING = ("contexts", "removed")
 
@@ -50,8 +51,8 @@ _MISSING = {
 }
 
 #: What stands in the rows of every measure of profiles.
-_READ = ("model", *READING)
-_COORDINATE = (*_READ, "words", "layer", "space", "dimension")
+_KEYS = ("model", *READING)
+_COORDINATE = (*_KEYS, "words", "layer", "space", "dimension")
 _INTERVAL = ("ci_low", "ci_high", "confidence")
 #: Columns of the method ``placebo``, and what of them stands beside an estimate.
 _PLACED = ("p", "p_holm", "placebo_mean", "placebo_low", "placebo_high")
@@ -119,7 +120,7 @@ def read_states(directory: str | Path) -> States | None:
                 words += _texts(frame, column)
     # Texts that are shown as they stand come first, so that none of them is renamed.
     texts = sorted([*models, *words], key=lambda text: " ".join(visible(text).split()) != text)
-    labels = shown_names(texts, "unnamed", _LONGEST)
+    labels = display_names(texts, "unnamed", _LONGEST)
     tables = {name: _with_labels(frame, labels) for name, frame in frames.items()}
     in_tables = set().union(*(frame["model"] for frame in tables.values()))
     names = dict.fromkeys(labels[model] for model in models)
@@ -185,7 +186,7 @@ def _differences(rows: pl.DataFrame, profiles: pl.DataFrame) -> pl.DataFrame:
 
 def _directions(rows: pl.DataFrame, terms: pl.DataFrame) -> pl.DataFrame:
     """Give accuracies, with the balanced ones and the number of terms beside them."""
-    keys = (*_READ, "layer", "space", "dimension", "cut")
+    keys = (*_KEYS, "layer", "space", "dimension", "cut")
     balanced = rows.filter(measure="direction_balanced_accuracy")
     rows = add_columns(
         rows.filter(measure="direction_accuracy"),
@@ -208,7 +209,7 @@ def _tests(rows: pl.DataFrame, sizes: pl.DataFrame) -> pl.DataFrame:
     below_placebos = pl.col("estimate") <= pl.col("placebo_mean_placebo")
     p_claim = pl.when(below_placebos).then(1.0).otherwise(_PLACEBOS["p_claim"])
     return add_columns(rows, sizes.drop("between_variance")).select(
-        *(*_READ, "study", "measure", "layer", "first", "second", "toward", "against", "estimate"),
+        *(*_KEYS, "study", "measure", "layer", "first", "second", "toward", "against", "estimate"),
         *(pl.coalesce(name, f"{name}_bootstrap") for name in _INTERVAL),
         *("p", "p_two_sided", "p_holm", *_SIZES, "note"),
         stereotype=pl.concat_str("stereotype", "dimension", separator=".", ignore_nulls=True),
@@ -290,7 +291,7 @@ def by_layer(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.sort(place("layer", layers(frame)), maintain_order=True)
 
 
-def at_one_layer(frame: pl.DataFrame) -> pl.DataFrame:
+def keep_summary_layer(frame: pl.DataFrame) -> pl.DataFrame:
     """Keep the means over layers; where there are none, the last layer."""
     mean = frame.filter(layer=MEAN)
     if not mean.is_empty():

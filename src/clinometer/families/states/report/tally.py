@@ -12,8 +12,8 @@ import polars as pl
 
 from clinometer.families.states.report.results import (
     States,
-    at_one_layer,
     first_reading,
+    keep_summary_layer,
     pair_label,
 )
 from clinometer.pieces.prose import ALPHA
@@ -53,7 +53,7 @@ def tally_section(states: States) -> Section | None:
 
 def _first_readings(states: States, table: str) -> pl.DataFrame:
     """Keep the mean over layers and the first way of reading, of each model."""
-    parts = [first_reading(at_one_layer(part)) for part in states.by_model(table)]
+    parts = [first_reading(keep_summary_layer(part)) for part in states.by_model(table)]
     # The empty table first: it gives the columns where there are no parts.
     return pl.concat([states.tables[table].clear(), *parts])
 
