@@ -49,7 +49,7 @@ BLIND = "blind, ε-greedy"
 
 def run() -> Result:
     os.environ |= {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    from clinometer.instruments.emergent.agents import AGENTS
+    from clinometer_measures.emergent.agents import AGENTS
 
     agents = [*AGENTS, BLIND, *(f"planted {lean}" for lean in PLANTED)]
     rows = []
@@ -173,9 +173,9 @@ def _respond(trial: dict[str, Any], name: str, rng: np.random.Generator) -> str:
     import json
 
     from clinometer.contracts.episodes import Game
-    from clinometer.instruments.emergent import EPISODE
-    from clinometer.instruments.emergent.agents import AGENTS
-    from clinometer.instruments.emergent.part import Script
+    from clinometer_measures.emergent import EPISODE
+    from clinometer_measures.emergent.agents import AGENTS
+    from clinometer_measures.emergent.part import Script
 
     script = Script.read(trial["script"])
     choose = AGENTS["ε-greedy, ε = .1"] if name == BLIND else AGENTS[name]
@@ -197,8 +197,8 @@ def _respond(trial: dict[str, Any], name: str, rng: np.random.Generator) -> str:
 
 def _long_run(name: str) -> float:
     """Return the index that an agent has in the long run."""
-    from clinometer.instruments.emergent.agents import BanditTask, simulate_agent
-    from clinometer.instruments.emergent.indices import stratification
+    from clinometer_measures.emergent.agents import BanditTask, simulate_agent
+    from clinometer_measures.emergent.indices import stratification
 
     if name == BLIND:
         return 0.0  # exactly
@@ -264,7 +264,7 @@ def _set_out(rows: list[dict[str, Any]], seconds: float) -> Result:
 if __name__ == "__main__" and "components" in sys.argv:
     from importlib.resources import files
 
-    shipped = files("clinometer.instruments.emergent") / "components.csv"
+    shipped = files("clinometer_measures.emergent") / "components.csv"
     components().write_csv(str(shipped))
 elif __name__ == "__main__":
     from rich.console import Console

@@ -82,8 +82,8 @@ def run() -> Result:
 @cache
 def _fraction() -> tuple[NDArray[np.int64], tuple[int, ...], list[str]]:
     """Return the levels of the framings of the study in mode free, with the names of factors."""
-    from clinometer.instruments.framings.part import factors_of, framings_of, part_of
     from clinometer.stimuli import load_study
+    from clinometer_measures.framings.part import factors_of, framings_of, part_of
 
     part = part_of(load_study("framings"))
     assert part is not None
@@ -116,7 +116,7 @@ def _expected(rng: np.random.Generator, truth: dict[str, Any], levels: NDArray[n
 
 def _scores(rng: np.random.Generator, truth: dict[str, Any], scenario: str) -> tuple[Any, Array]:
     """Return scores of every draw, and what the words drawn add to each stereotype."""
-    from clinometer.instruments.framings.components import FramedScores
+    from clinometer_measures.framings.components import FramedScores
 
     scale, _, n_draws, is_probability, missing = SCENARIOS[scenario]
     levels, n_levels, _ = _fraction()
@@ -144,7 +144,7 @@ def _mean(answers: Array) -> Array:
 
 def _cover(scenario: str) -> dict[str, Any]:
     """Return how often intervals contain the truth, and what components are estimated as."""
-    from clinometer.instruments.framings.components import components, contrasts, level_weights
+    from clinometer_measures.framings.components import components, contrasts, level_weights
 
     rng = np.random.default_rng(1)
     scale, is_aliased, _, _, _ = SCENARIOS[scenario]
@@ -191,7 +191,7 @@ def _one_more(
     rng: np.random.Generator, truth: dict[str, Any], scores: Any, words: Array
 ) -> list[bool]:
     """Return whether the mean of each stereotype in one more framing is where it is predicted."""
-    from clinometer.instruments.framings.components import holding
+    from clinometer_measures.framings.components import holding
 
     _, n_levels, _ = _fraction()
     levels = np.array([[rng.integers(n) for n in n_levels]])
@@ -209,8 +209,8 @@ def _asked() -> tuple[Any, Any, Any]:
     """Return the study, its trials at size quick, and what recognises them."""
     from benchmarks.doses import _recognition
     from clinometer.contracts.design import Design
-    from clinometer.instruments.framings import INSTRUMENT
     from clinometer.stimuli import load_study
+    from clinometer_measures.framings import INSTRUMENT
 
     study, size = load_study("framings"), INSTRUMENT.sizes["quick"]
     assert size is not None
@@ -223,10 +223,10 @@ def _page(lean: float, seed: int) -> dict[str, Any]:
     import polars as pl
 
     from clinometer.audits.tabulating import estimate_scores
-    from clinometer.instruments.framings.part import framings_of, part_of
     from clinometer.scoring import score
     from clinometer.simulated.tables import answer_trials
     from clinometer.simulated.truth import Simulation, Truth
+    from clinometer_measures.framings.part import framings_of, part_of
 
     study, trials, recognition = _asked()
     part = part_of(study)
@@ -270,9 +270,9 @@ def _recorded() -> str:
     """Say how much GPT-4o's released answers depend on their wording."""
     import polars as pl
 
-    from clinometer.instruments.framings.components import FramedScores, components
     from clinometer.scoring import score
     from clinometer.stimuli import load_study
+    from clinometer_measures.framings.components import FramedScores, components
 
     if not RECORDED.is_file():
         return f"GPT-4o: not run: no {RECORDED.name}"

@@ -103,7 +103,7 @@ def run() -> Result:
 
 def _cover(name: str, answers: float, kind: str) -> dict[str, Any]:
     """Return the share of intervals that contain the true ratio, by grouping."""
-    from clinometer.instruments.hiring.rates import (
+    from clinometer_measures.hiring.rates import (
         SelectionCounts,
         impact_ratios,
         shrink_intersections,
@@ -138,7 +138,7 @@ def _cover(name: str, answers: float, kind: str) -> dict[str, Any]:
 
 def _cover_other(name: str) -> dict[str, Any]:
     """Return the share of intervals that contain the true ratio, of groups of another kind."""
-    from clinometer.instruments.hiring.rates import SelectionCounts, impact_ratios
+    from clinometer_measures.hiring.rates import SelectionCounts, impact_ratios
 
     rng = np.random.default_rng(1)
     rates, names, answers = OTHERS[name]
@@ -168,8 +168,8 @@ def _covered(row: dict[str, Any]) -> list[float]:
 
 def _cover_tails(name: str, answers: float) -> list[dict[str, Any]]:
     """Return the share of intervals of tails that contain the true share, of both tails."""
-    from clinometer.instruments.hiring.places import tail_parts
-    from clinometer.instruments.hiring.rates import SelectionCounts, share_intervals
+    from clinometer_measures.hiring.places import tail_parts
+    from clinometer_measures.hiring.rates import SelectionCounts, share_intervals
 
     rng = np.random.default_rng(1)
     intersections = np.repeat(np.arange(8), NAMES)
@@ -238,8 +238,8 @@ def _asked() -> tuple[Any, Any, Any]:
     """Return the study, its trials at size quick, and what recognises them."""
     from benchmarks.doses import _recognition
     from clinometer.contracts.design import Design
-    from clinometer.instruments.hiring import INSTRUMENT
     from clinometer.stimuli import load_study
+    from clinometer_measures.hiring import INSTRUMENT
 
     study, size = load_study("hiring"), INSTRUMENT.sizes["quick"]
     assert size is not None

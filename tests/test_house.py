@@ -16,6 +16,8 @@ import clinometer
 from clinometer.contracts.instrument import Instrument
 
 SRC = Path(clinometer.__file__).parent
+#: Instruments on the public contract alone, in a package beside.
+MEASURES = SRC.parent / "clinometer_measures"
 
 #: What every room may import from; of families, the catalogue alone (`test_the_core_imports…`).
 EVERYWHERE = {"errors", "packed", "secrets", "texts", "families"}
@@ -137,7 +139,7 @@ ENGINES = ("clinometer.statistics", "clinometer.papers")
 def test_an_instrument_imports_public_names_alone() -> None:
     """So that what holds for ours holds for one of another package."""
     public = {"clinometer.authoring", "clinometer.pieces"}
-    for path in (SRC / "instruments").rglob("*.py"):
+    for path in (*(SRC / "instruments").rglob("*.py"), *MEASURES.rglob("*.py")):
         named = {name for name in modules(path) if not name.startswith("clinometer.instruments")}
         assert not {name for name in named - public if not name.startswith(ENGINES)}, path
 
@@ -198,7 +200,7 @@ def test_every_public_name_is_there_and_says_what_it_is(room: str) -> None:
 
 
 def test_no_model_text_is_ever_evaluated() -> None:
-    for path in SRC.rglob("*.py"):
+    for path in SRC.parent.rglob("*.py"):
         calls = {
             node.func.id
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -241,7 +243,7 @@ def bound_names(path: Path) -> list[str]:
 def test_names_say_what_they_name() -> None:
     """At most 1% of all names, and 2% in a room, are words that would fit anything."""
     opaque = {}
-    for room in (path for path in SRC.iterdir() if path.is_dir()):
+    for room in (path for path in (*SRC.iterdir(), MEASURES) if path.is_dir()):
         names = [name for path in room.rglob("*.py") for name in bound_names(path)]
         if names:
             opaque[room.name] = (len([name for name in names if name in OPAQUE]), len(names))
@@ -252,7 +254,7 @@ def test_names_say_what_they_name() -> None:
 
 def test_no_public_class_has_the_name_of_another() -> None:
     places: dict[str, set[str]] = {}
-    for path in SRC.rglob("*.py"):
+    for path in SRC.parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, set()).add(str(path))

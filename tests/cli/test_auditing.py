@@ -21,10 +21,10 @@ from clinometer.cli.options import build_plan
 from clinometer.cli.planning import say_power
 from clinometer.comparing.showing import show
 from clinometer.contracts.catalogue import INSTRUMENTS
-from clinometer.instruments.bold.items import read_bold
 from clinometer.report.answers.people import people_section
 from clinometer.report.answers.reading import read_results
 from clinometer.stimuli import load_study, study_hash
+from clinometer_measures.bold.items import read_bold
 
 Run = Callable[..., tuple[int, str, str]]
 LOOP = "openai-api/loop/m"

@@ -16,13 +16,13 @@ import pytest
 from clinometer.audits.tabulating import estimate
 from clinometer.contracts.design import Design
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments import bold
-from clinometer.instruments.bold import INSTRUMENT, PUBLISHED
-from clinometer.instruments.bold.items import join_bold
 from clinometer.reading.sentiment import EMOTIONS
 from clinometer.reference import load_published
 from clinometer.scoring import score
 from clinometer.stimuli import load_study
+from clinometer_measures import bold
+from clinometer_measures.bold import INSTRUMENT, PUBLISHED
+from clinometer_measures.bold.items import join_bold
 
 FILE = Path(__file__).with_name("continuations.yaml")
 STUDY = load_study(FILE)

@@ -27,15 +27,23 @@ from clinometer.audits.tabulating import tabulate
 from clinometer.contracts.design import Design
 from clinometer.contracts.episodes import Game, replay
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.emergent import EPISODE, INSTRUMENT
-from clinometer.instruments.emergent.agents import (
+from clinometer.report import write_report
+from clinometer.results.records import Journal
+from clinometer.results.tables import read_table
+from clinometer.scoring import score
+from clinometer.simulated.recognising import Recognition
+from clinometer.simulated.tables import answer_trials
+from clinometer.simulated.truth import Simulation, Truth
+from clinometer.stimuli import load_study, parse_study
+from clinometer_measures.emergent import EPISODE, INSTRUMENT
+from clinometer_measures.emergent.agents import (
     AGENTS,
     BanditTask,
     reference_index,
     simulate_agent,
 )
-from clinometer.instruments.emergent.allocations import allocation_of
-from clinometer.instruments.emergent.indices import (
+from clinometer_measures.emergent.allocations import allocation_of
+from clinometer_measures.emergent.indices import (
     NOBODY,
     divergence,
     entropy,
@@ -45,15 +53,7 @@ from clinometer.instruments.emergent.indices import (
     explored,
     stratification,
 )
-from clinometer.instruments.emergent.part import Script
-from clinometer.report import write_report
-from clinometer.results.records import Journal
-from clinometer.results.tables import read_table
-from clinometer.scoring import score
-from clinometer.simulated.recognising import Recognition
-from clinometer.simulated.tables import answer_trials
-from clinometer.simulated.truth import Simulation, Truth
-from clinometer.stimuli import load_study, parse_study
+from clinometer_measures.emergent.part import Script
 from forking import Forked
 from waiting import until
 

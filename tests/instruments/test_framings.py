@@ -19,17 +19,6 @@ from clinometer.audits.sizes import PlanOptions
 from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
-from clinometer.instruments.framings.analysis import analyse_framings
-from clinometer.instruments.framings.components import (
-    FramedScores,
-    components,
-    contrasts,
-    holding,
-    level_weights,
-)
-from clinometer.instruments.framings.fraction import aliasing, balanced_fraction
-from clinometer.instruments.framings.next_questions import Precision, next_questions
-from clinometer.instruments.framings.part import factors_of, framings_of, part_of
 from clinometer.report import write_report
 from clinometer.results.schemas import Tables
 from clinometer.scoring import score
@@ -37,6 +26,17 @@ from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.tables import answer_trials
 from clinometer.simulated.truth import Simulation, Truth
 from clinometer.stimuli import Study, load_study, parse_study
+from clinometer_measures.framings.analysis import analyse_framings
+from clinometer_measures.framings.components import (
+    FramedScores,
+    components,
+    contrasts,
+    holding,
+    level_weights,
+)
+from clinometer_measures.framings.fraction import aliasing, balanced_fraction
+from clinometer_measures.framings.next_questions import Precision, next_questions
+from clinometer_measures.framings.part import factors_of, framings_of, part_of
 
 FRAMINGS = INSTRUMENTS["framings"]
 LEVELS = (5, 3, 2, 2, 2, 2)

@@ -18,14 +18,14 @@ from clinometer.audits.tabulating import estimate_scores
 from clinometer.contracts.catalogue import INSTRUMENTS, select
 from clinometer.contracts.design import Design
 from clinometer.errors import InputError, StudyError
-from clinometer.instruments.group_traits.agreement import RatedLeans, agree, shuffle
-from clinometer.instruments.group_traits.people import compare_with_people
 from clinometer.report import write_report
 from clinometer.scoring import score
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.tables import answer_trials
 from clinometer.simulated.truth import Simulation, Truth
 from clinometer.stimuli import Study, load_study, parse_study
+from clinometer_measures.group_traits.agreement import RatedLeans, agree, shuffle
+from clinometer_measures.group_traits.people import compare_with_people
 
 GROUP_TRAITS = INSTRUMENTS["group_traits"]
 

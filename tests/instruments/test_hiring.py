@@ -17,12 +17,14 @@ from scipy import stats
 from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
-from clinometer.instruments.hiring.components import (
+from clinometer.scoring import score
+from clinometer.stimuli import load_study, parse_study
+from clinometer_measures.hiring.components import (
     Component,
     interaction_component,
     names_component,
 )
-from clinometer.instruments.hiring.part import (
+from clinometer_measures.hiring.part import (
     BETTER,
     KINDS,
     HiringWording,
@@ -33,17 +35,15 @@ from clinometer.instruments.hiring.part import (
     part_of,
     resume_text,
 )
-from clinometer.instruments.hiring.places import rank_parts
-from clinometer.instruments.hiring.rates import (
+from clinometer_measures.hiring.places import rank_parts
+from clinometer_measures.hiring.rates import (
     SelectionCounts,
     impact_ratios,
     share_intervals,
     shrink_intersections,
 )
-from clinometer.instruments.hiring.ratios import RatioTest
-from clinometer.instruments.hiring.selections import count_selections
-from clinometer.scoring import score
-from clinometer.stimuli import load_study, parse_study
+from clinometer_measures.hiring.ratios import RatioTest
+from clinometer_measures.hiring.selections import count_selections
 
 HIRING = INSTRUMENTS["hiring"]
 STUDY = load_study("hiring")

@@ -18,8 +18,6 @@ from clinometer.audits.tabulating import estimate_scores
 from clinometer.contracts.catalogue import INSTRUMENTS, select
 from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
-from clinometer.instruments.matched_guise.part import SENTENCES, STATED, part_of, texts_of
-from clinometer.instruments.matched_guise.section import _beyond
 from clinometer.reference import load_published
 from clinometer.report import write_report
 from clinometer.scoring import score
@@ -28,6 +26,8 @@ from clinometer.simulated.tables import answer_trials
 from clinometer.simulated.truth import Simulation, Truth
 from clinometer.statistics.crossed_factors import crossed_slope
 from clinometer.stimuli import Study, load_study, parse_study
+from clinometer_measures.matched_guise.part import SENTENCES, STATED, part_of, texts_of
+from clinometer_measures.matched_guise.section import _beyond
 
 GUISE = INSTRUMENTS["matched_guise"]
 

@@ -13,9 +13,9 @@ import pytest
 from clinometer.audits.tabulating import estimate_scores, score_responses
 from clinometer.contracts.design import Design
 from clinometer.errors import InputError
-from clinometer.instruments.reasoning_cost import INSTRUMENT
 from clinometer.scoring import score
 from clinometer.stimuli import load_study, study_hash
+from clinometer_measures.reasoning_cost import INSTRUMENT
 
 RMIAT = load_study("rmiat2025")
 CONDITIONS = ("compatible", "incompatible")

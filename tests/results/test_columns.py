@@ -24,8 +24,6 @@ from clinometer.errors import InputError
 from clinometer.families import families
 from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT_SHARE
 from clinometer.instruments.affective_attribution.attributions import FAR_UAR, SHARES
-from clinometer.instruments.framings.analysis import EFFECT as OF_FRAMINGS
-from clinometer.instruments.matched_guise.associations import MEASURES as OF_GUISES
 from clinometer.results import COLUMNS, LEVELS, Schema, check, columns
 from clinometer.results.columns import may_lack
 from clinometer.results.estimates import COMMON_MEASURES, KEYS
@@ -33,6 +31,8 @@ from clinometer.results.records import Journal
 from clinometer.results.verdicts import explained
 from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.stimuli import load_study
+from clinometer_measures.framings.analysis import EFFECT as OF_FRAMINGS
+from clinometer_measures.matched_guise.associations import MEASURES as OF_GUISES
 
 LATER = [name for name in COLUMNS if may_lack(name)]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "columns.md"

@@ -63,8 +63,12 @@ def register(instrument: Instrument) -> None:
     clashes = {name} & INSTRUMENTS.keys() or measures.keys() & MEASURES.keys()
     if clashes:
         raise InputError(f"instrument {name!r}: {min(clashes)!r} already exists; rename it")
-    INSTRUMENTS[name] = instrument
-    MEASURES.update(measures)
+    # In the order of lists and reports, whatever package they come from.
+    ordered = sorted([*INSTRUMENTS.values(), instrument], key=lambda known: known.place)
+    INSTRUMENTS.clear()
+    INSTRUMENTS.update({known.name: known for known in ordered})
+    MEASURES.clear()
+    MEASURES.update({measure.name: measure for known in ordered for measure in known.measures})
 
 
 def instrument(name: str) -> Instrument:
@@ -132,11 +136,9 @@ def check_parts(study: Study) -> None:
 _room = import_module("clinometer.instruments")
 _names = [module.name for module in iter_modules(_room.__path__)]
 _modules = [import_module(f"{_room.__name__}.{name}") for name in _names]
-_shipped: list[Instrument] = [m.INSTRUMENT for m in _modules if hasattr(m, "INSTRUMENT")]
-
-# In the order of lists and reports, whatever the files are called.
-for _instrument in sorted(_shipped, key=lambda shipped: shipped.place):
-    register(_instrument)
+for _module in _modules:
+    if hasattr(_module, "INSTRUMENT"):
+        register(_module.INSTRUMENT)
 
 
 def add_plug_ins() -> None:
@@ -145,7 +147,7 @@ def add_plug_ins() -> None:
     One that cannot be imported or registered is left out, with a warning that names the entry point
     and its package: it must not stop a command that does not ask for it.
     """
-    for point in entry_points(group="clinometer.instruments"):
+    for point in sorted(entry_points(group="clinometer.instruments"), key=lambda point: point.name):
         package = point.dist.name if point.dist else "an unknown package"
         try:
             loaded = point.load()

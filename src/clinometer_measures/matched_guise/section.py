@@ -1,0 +1,200 @@
+"""Which words go with a dialect, along ratings by people, and beside texts of no dialect.
+
+Reference: Hofmann, Kalluri, Jurafsky & King 2024, Nature 633, 147–154.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from clinometer.pieces import (
+    FROM,
+    InstrumentResults,
+    ReportTable,
+    Section,
+    TableColumn,
+    bracketed,
+    count,
+    interval,
+    number,
+    p_value,
+    render_table,
+)
+from clinometer.statistics.clustered import ClusteredMean
+from clinometer_measures.matched_guise.associations import MEASURES
+
+__all__ = ["words_section"]
+
+#: Above this many models and modes there are no sentences.
+MOST_SENTENCES = 4
+
+#: Categories whose scores are differences of shares that are usually given in points.
+_IN_POINTS = ("criminality",)
+
+_METHOD = (
+    "A word's lean is its mean score against the words it was asked with; above 0 it goes with the "
+    "dialect. Slope: scores per point of the rating by people; positive where words that people "
+    "rate lower go with the dialect. Strength (mode likelihood): how much more a dialect raises "
+    "the tied words than the others, in powers of ten; of the stereotype of 1933, Hofmann et al. "
+    "(2024) print 0.111 as the mean of ten models and nine prompts with habitual be. Intervals are "
+    "over texts, wordings and words. Wordings that state who speaks are left out here.",
+    "A text in a dialect is also one that the model has seen less often, and that a teacher would "
+    "correct. Pairs that differ in typing errors, register or wording alone say how much of a lean "
+    "that may be. Where they lean as the dialect does, this run does not tell the two apart.",
+)
+
+
+def words_section(results: InstrumentResults) -> Section | None:
+    """Set out the words of a dialect; None without data."""
+    words = results.tables.details["guise_words"].filter(pl.col("control").is_null())
+    if words.is_empty():
+        return None
+    rows = results.tables.rows.filter(
+        pl.col("measure").is_in([*MEASURES]), pl.col("control").is_null(), study=results.study
+    )
+    beside = [*_beside_placebos(results)]
+    sentences = [*_point_sentences(results), *(row["sentence"] for row in beside)]
+    return Section(
+        key="guises",
+        title="What goes with the dialect",
+        text=(*(sentences if len(beside) <= MOST_SENTENCES else ()), *_METHOD),
+        tables=(
+            ("", _rating_table(rows)),
+            ("Beside texts that differ in no dialect", _placebo_table(results)),
+            ("Table of words", _word_table(words)),
+        ),
+        place="before",
+    )
+
+
+def _point_sentences(results: InstrumentResults) -> Iterator[str]:
+    """Yield differences of shares in points."""
+    rows = results.by_stereotype.filter(pl.col("category").is_in(_IN_POINTS))
+    for row in rows.drop_nulls("estimate").iter_rows(named=True):
+        points = [None if row[c] is None else 100 * row[c] for c in ("estimate", *_ENDS)]
+        yield (
+            f"{row['about']}, {row['model']}, mode {row['control_mode']}: "
+            f"{number(points[0], 0, signed=True)} points after the dialect "
+            f"({interval(points[1], points[2], 0)})."
+        )
+
+
+_ENDS = ("ci_low", "ci_high")
+_ERROR = (*_ENDS, "se", "df", "confidence")
+_RUN = ("model", "control_mode")
+
+
+def _beside_placebos(results: InstrumentResults) -> Iterator[dict[str, Any]]:
+    """Yield, for each model and mode, whether the dialect leans beyond every placebo.
+
+    The means of traits are compared, as placebos are asked about these.
+    """
+    placebos = results.controls.filter(control="negative").drop_nulls(_ERROR)
+    # A mean without an error is not tested.
+    traits = results.by_stereotype.filter(pl.col("se") > 0, category="character").drop_nulls(_ERROR)
+    for keys, of_run in traits.group_by(*_RUN, maintain_order=True):
+        run = dict(zip(_RUN, map(str, keys), strict=True))
+        of_placebos = [*placebos.filter(**run).sort("estimate").iter_rows(named=True)]
+        if not of_placebos:
+            continue
+        leaning = [_beyond(row, of_placebos, of_run.height) for row in of_run.iter_rows(named=True)]
+        beyond = [text for text in leaning if text]
+        result = (
+            f"of the dialect, {' and '.join(beyond)} beyond every placebo."
+            if beyond
+            else "no lean of the dialect about traits lies beyond it. Dialect is not told from "
+            "mere departure from the standard."
+        )
+        greatest = of_placebos[-1]
+        text = bracketed(greatest["estimate"], greatest["ci_low"], greatest["ci_high"])
+        yield {
+            "sentence": f"{run['model']}, mode {run['control_mode']}: the placebo that leans most "
+            f"is “{greatest['about']}”, {text}; {result}"
+        }
+
+
+def _beyond(
+    row: Mapping[str, Any], placebos: Sequence[Mapping[str, Any]], number: int
+) -> str | None:
+    """Say that a mean lies above every placebo, and by how much above the greatest; else None.
+
+    Each difference is tested (Welch), at the level of a row divided by the `number` of means that
+    are seen at once. All have to be significant, so that their number asks for no correction.
+    """
+    confidence = 1.0 - (1.0 - row["confidence"]) / number
+    interval_text = ""
+    for placebo in placebos:
+        difference = row["estimate"] - placebo["estimate"]
+        mean = ClusteredMean(0, 0, difference, row["se"], row["df"])
+        low, high = mean.plus(placebo["se"] ** 2, placebo["df"]).interval(confidence)
+        if low is None or low <= 0.0:
+            return None
+        interval_text = bracketed(difference, low, high)  # at last of the one that leans most
+    return f"“{row['about']}” leans by {interval_text}"
+
+
+def _rating_table(rows: pl.DataFrame) -> ReportTable:
+    """Set out strengths and slopes."""
+    titles = {name: measure.title for name, measure in MEASURES.items()}
+    columns = [
+        TableColumn("Number", lambda r: titles[r["measure"]], "head"),
+        TableColumn("Of", lambda r: r["about"], "head"),
+        *FROM,
+        TableColumn("Value", _value),
+        TableColumn("p", lambda r: p_value(r["p"])),
+        TableColumn("Answers", lambda r: count(r["n_scored"])),
+    ]
+    caption = (
+        "Strengths, in powers of ten, and slopes, in scores per point of a rating, each with its "
+        "95% interval; neutral 0, positive: against speakers of the dialect."
+    )
+    return render_table([*rows.iter_rows(named=True)], caption, columns)
+
+
+def _placebo_table(results: InstrumentResults) -> ReportTable:
+    """Set the leans of the dialect beside those of texts that differ in no dialect."""
+    placebos = results.controls.filter(control="negative")
+    rows: Sequence[Mapping[str, Any]] = [
+        *results.by_stereotype.iter_rows(named=True),
+        *placebos.iter_rows(named=True),
+    ]
+    columns = [
+        TableColumn("Texts", lambda r: "no dialect" if r["control"] else "dialect", "head"),
+        TableColumn("About", lambda r: r["about"], "head"),
+        *FROM,
+        TableColumn("Mean score", _value),
+    ]
+    return render_table(rows, "Mean scores with their intervals; −1 to 1, neutral 0.", columns)
+
+
+def _value(row: Mapping[str, Any]) -> str:
+    if row["estimate"] is None:
+        return ""
+    return bracketed(row["estimate"], row["ci_low"], row["ci_high"])
+
+
+def _word_table(words: pl.DataFrame) -> ReportTable:
+    """Set out every word, those that go most with the dialect first."""
+    rows = words.with_columns(mode="control_mode").sort("word_lean", descending=True)
+
+    def lean(row: Mapping[str, Any]) -> str:
+        """Write a lean with its interval."""
+        return bracketed(row["word_lean"], row["word_low"], row["word_high"])
+
+    columns = [
+        TableColumn("Word", lambda r: r["guise_word"], "head"),
+        TableColumn("Of", lambda r: r["about"], "text"),
+        *FROM,
+        TableColumn("Lean", lean),
+        TableColumn("Rated on", lambda r: r["rated_on"] or "", "text"),
+        TableColumn("Rating", lambda r: number(r["word_rating"])),
+        TableColumn("Answers", lambda r: count(r["n_scored"])),
+    ]
+    caption = (
+        "Mean score of each word against its partners, with 95% intervals over texts and wordings "
+        "where there are three or more of both; positive: it goes with the dialect."
+    )
+    return render_table([*rows.iter_rows(named=True)], caption, columns)

@@ -1,0 +1,159 @@
+"""What a simulated model says of guises: it recognises a prompt, and answers it."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+
+from clinometer.authoring import (
+    LIKELIHOODS,
+    LOGITS,
+    TEXT,
+    USUAL,
+    ChosenOption,
+    PlantedLean,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+    Study,
+    jittered,
+    unfill,
+)
+from clinometer_measures.matched_guise.part import (
+    NAME,
+    QUESTIONS,
+    SENTENCES,
+    SIDES,
+    MatchedGuisePart,
+    part_of,
+    words_of,
+)
+
+__all__ = ["GUISES", "recogniser", "simulate"]
+
+GUISES = ("marginalized", "default")
+
+#: Word → its role, of a stereotype: its texts, and its tied and counter words.
+Roles = Mapping[str, str]
+
+
+def recogniser(study: Study) -> Recogniser:
+    """Find the texts and words of a prompt."""
+    part = part_of(study)
+
+    @cache
+    def roles() -> Mapping[str, Roles]:
+        """Return the roles of all texts and words, by stereotype; when first needed."""
+        return {key: _roles(study, part, key) for key in study.stereotypes} if part else {}
+
+    def recognise(prompt: str) -> RecognisedPrompt | None:
+        """Return the question of a prompt; None if it is of something else."""
+        if part is None or not prompt:
+            return None
+        matches = [*_matches(study, part, roles(), prompt.strip())]
+        if not matches:
+            return None
+        keys = tuple(dict.fromkeys(question.stereotype for question in matches))
+        return replace(matches[0], stereotypes=keys)
+
+    return recognise
+
+
+def _roles(study: Study, part: MatchedGuisePart, key: str) -> Roles:
+    words = words_of(study, part, key)
+    lists = {role: getattr(words, role) for role in (*GUISES, "tied", "counter")}
+    return {word: role for role, listed in lists.items() for word in listed}
+
+
+def _matches(
+    study: Study, part: MatchedGuisePart, roles: Mapping[str, Roles], prompt: str
+) -> Iterator[RecognisedPrompt]:
+    """Yield the question of every stereotype that a prompt may be about."""
+    for name, by_kind in {**QUESTIONS, **SENTENCES}.items():
+        for kind, template in by_kind.items():
+            # The beginning is compared first, which is faster than the pattern.
+            begins_so = prompt.startswith(template.partition("{")[0])
+            values = _values(template, prompt) if begins_so else None
+            if values is None:
+                continue
+            for key, of_stereotype in roles.items():
+                words = tuple((word, of_stereotype.get(word, "")) for word in values.values())
+                if part.kinds.get(key, "trait") == kind and all(role for _, role in words):
+                    yield RecognisedPrompt(study, NAME, key, name, TEXT, words=words)
+
+
+def _values(template: str, prompt: str) -> dict[str, str] | None:
+    """Return texts and words of a prompt, by placeholder; None if it is of another."""
+    # An article is none of the words of the study.
+    for indefinite in ("a", "an") if "{article}" in template else ("",):
+        if (values := unfill(template.replace("{article}", indefinite), prompt)) is not None:
+            return values
+    return None
+
+
+def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+    """Lean toward the tied word after the dialect, and as much away from it after the standard.
+
+    Side by side, the speaker of the dialect is the tied one by the lean.
+    """
+    beside = len(question.groups) > 1
+    if question.kind == LIKELIHOODS:
+        shares = _first_or_second(question, lean) if beside else _ends(question, lean)
+        return SimulatedAnswer(0.0, shares=shares)
+    if beside:
+        sign = _sign_of_first(question)
+        p, options = lean.chance(sign, 1.0), SIDES
+    else:
+        sign = 1.0 if question.groups[0][1] == "marginalized" else -1.0
+        tied, counter = sorted((role == "counter", word) for word, role in question.attributes)
+        options = (tied[1], counter[1])
+        p = lean.chance(sign, 1.0 if question.attributes[0][0] == options[0] else -1.0)
+    if question.kind == LOGITS:
+        p = jittered(p, lean.rng)
+        return SimulatedAnswer(sign * (2 * p - 1), shares={options[0]: p, options[1]: 1 - p})
+    chose_first = lean.rng.random() < p
+    answer = ChosenOption(options[0] if chose_first else options[1])
+    return SimulatedAnswer(sign if chose_first else -sign, (answer,))
+
+
+def _sign_of_first(question: RecognisedPrompt) -> float:
+    """Return 1 where the first speaker is the one whom the stereotype gives the word."""
+    ((_, role),) = question.attributes
+    return 1.0 if question.marginalized_first == (role == "tied") else -1.0
+
+
+def _ends(question: RecognisedPrompt, lean: PlantedLean) -> dict[str, float]:
+    """Return the probability of every word after one text.
+
+    A tied word is as much likelier after the dialect as the lean has it; how often each is used,
+    is the same after both texts.
+    """
+    ((text, guise),) = question.groups
+    shares: dict[str, float] = {}
+    for key in question.stereotypes or (question.stereotype,):
+        rng = random.Random(f"{lean.seed}/{question.variation}/{key}/{text}")
+        planted = replace(lean, score=lean.of_stereotype(key))
+        half = _half_odds(jittered(planted.chance(1.0), rng)) if guise == "marginalized" else 0.0
+        words = question.study.stereotypes[key].words("")
+        for role, odds in (("tied", half), ("counter", -half)):
+            for word in getattr(words, role):
+                usual = random.Random(f"{lean.seed}/{question.variation}/{word}").uniform(*USUAL)
+                shares[word] = math.exp(usual + odds)
+    return shares
+
+
+def _first_or_second(question: RecognisedPrompt, lean: PlantedLean) -> dict[str, float]:
+    """Return the probability of each speaker, for one word: half the log odds from each word."""
+    texts = "/".join(sorted(text for text, _ in question.groups))
+    rng = random.Random(f"{lean.seed}/{question.variation}/{question.stereotype}/{texts}")
+    half = _half_odds(jittered(lean.chance(1.0), rng)) * _sign_of_first(question)
+    first = 1 / (1 + math.exp(-half))
+    return dict(zip(SIDES, (first, 1 - first), strict=True))
+
+
+def _half_odds(chance: float) -> float:
+    """Return half the log odds of a probability; finite at 0 and 1, too."""
+    return math.log(max(chance, 1e-9) / max(1 - chance, 1e-9)) / 2
