@@ -33,7 +33,7 @@ from benchmarks.measuring import Result, Value, fresh, peak_mb
 if TYPE_CHECKING:
     from inspect_ai.model import Model
 
-    from clinometer.families.networks.association_plan import AssociationPlan
+    from clinometer_measures.networks.association_plan import AssociationPlan
 
 MODEL = "instant/m"
 ALL = 1_200_000
@@ -125,15 +125,15 @@ class _Memory:
 
 
 def _plan(answers: int) -> AssociationPlan:
-    from clinometer.families.networks.association_plan import AssociationPlan
+    from clinometer_measures.networks.association_plan import AssociationPlan
 
     cues = [f"cue{number}" for number in range(max(1, answers // REPETITIONS))]
     return AssociationPlan([MODEL], cues, min(answers, REPETITIONS))
 
 
 def _models(plan: AssociationPlan) -> dict[str, Model]:
-    from clinometer.families.networks.associating import open_associating
     from clinometer.models.opening import Connection
+    from clinometer_measures.networks.associating import open_associating
 
     return open_associating(plan, Connection(max_connections=CONNECTIONS))
 
@@ -141,7 +141,7 @@ def _models(plan: AssociationPlan) -> dict[str, Model]:
 def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
     from clinometer.asking.budget import Budget
     from clinometer.asking.claim import claim
-    from clinometer.families.networks.associating import associate
+    from clinometer_measures.networks.associating import associate
 
     plan = _plan(answers)
     claim(folder, plan)
@@ -157,8 +157,8 @@ def _ours(choices: int, answers: int, folder: Path, memory: _Memory) -> None:
 
 
 def _generate(answers: int, memory: _Memory) -> None:
-    from clinometer.families.networks.association_plan import cue_messages
     from clinometer.modes.mode import chat_messages
+    from clinometer_measures.networks.association_plan import cue_messages
 
     plan = _plan(answers)
     (model,) = _models(plan).values()
@@ -187,8 +187,8 @@ def _samples(answers: int, folder: Path, memory: _Memory) -> None:
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.solver import generate
 
-    from clinometer.families.networks.association_plan import cue_messages
     from clinometer.modes.mode import chat_messages
+    from clinometer_measures.networks.association_plan import cue_messages
 
     plan = _plan(answers)
     samples = [

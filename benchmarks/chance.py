@@ -55,8 +55,8 @@ def measure(what: str) -> dict[str, Any]:
 
 
 def _held() -> dict[str, Any]:
-    from clinometer.families.networks.controls import compare_with_rewired
-    from clinometer.families.networks.loading import read_network
+    from clinometer_measures.networks.controls import compare_with_rewired
+    from clinometer_measures.networks.loading import read_network
 
     network = read_network(HAIKU)
     start = time.process_time()
@@ -69,11 +69,11 @@ def _calibrated() -> dict[str, list[float]]:
     import numpy as np
     import polars as pl
 
-    from clinometer.families.networks.bias import measure_bias
-    from clinometer.families.networks.controls import compare_with_rewired, rewire
-    from clinometer.families.networks.loading import read_network
-    from clinometer.families.networks.setting import Setting
-    from clinometer.families.networks.spreading import Spreading
+    from clinometer_measures.networks.bias import measure_bias
+    from clinometer_measures.networks.controls import compare_with_rewired, rewire
+    from clinometer_measures.networks.loading import read_network
+    from clinometer_measures.networks.setting import Setting
+    from clinometer_measures.networks.spreading import Spreading
 
     network, rng = read_network(HAIKU), np.random.default_rng(77)
     shares = {}

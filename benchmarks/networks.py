@@ -143,7 +143,7 @@ def measure(what: str, *arguments: str) -> dict[str, Any]:
 
 
 def _network() -> Any:
-    from clinometer.families.networks.loading import read_network
+    from clinometer_measures.networks.loading import read_network
 
     return read_network(HAIKU)
 
@@ -158,14 +158,14 @@ def _timed(work: Any, times: int = 1) -> dict[str, Any]:
 
 
 def _activate() -> dict[str, Any]:
-    from clinometer.families.networks.spreading import Spreading, activate
+    from clinometer_measures.networks.spreading import Spreading, activate
 
     network, how = _network(), Spreading(time_steps=STEPS)
     return _timed(lambda: activate(network, PRIMES, how), times=20)
 
 
 def _all() -> dict[str, Any]:
-    from clinometer.families.networks.spreading import Spreading, activate
+    from clinometer_measures.networks.spreading import Spreading, activate
 
     network, how = _network(), Spreading(time_steps=STEPS)
     return _timed(lambda: activate(network, network.words, how, targets=network.words[:1]))
@@ -173,7 +173,7 @@ def _all() -> dict[str, Any]:
 
 def _stream_all() -> dict[str, Any]:
     """Every activation of every prime, handed over block by block and not kept."""
-    from clinometer.families.networks.spreading import Spreading, spread
+    from clinometer_measures.networks.spreading import Spreading, spread
 
     network, how = _network(), Spreading(time_steps=STEPS)
 
@@ -185,7 +185,7 @@ def _stream_all() -> dict[str, Any]:
 
 
 def _diameter() -> dict[str, Any]:
-    from clinometer.families.networks.structure import diameter
+    from clinometer_measures.networks.structure import diameter
 
     network = _network()
     return _timed(lambda: diameter(network))
@@ -194,7 +194,7 @@ def _diameter() -> dict[str, Any]:
 def _streams() -> dict[str, Any]:
     import numpy as np
 
-    from clinometer.families.networks.streams import stream
+    from clinometer_measures.networks.streams import stream
 
     network = _network()
     pairs = np.random.default_rng(0).integers(0, len(network), size=(500, 2)).tolist()
@@ -287,8 +287,8 @@ def _growth(edges: str, primes: str = "10") -> dict[str, Any]:
     import numpy as np
     import scipy.sparse as sp
 
-    from clinometer.families.networks import Network
-    from clinometer.families.networks.spreading import Spreading, activate
+    from clinometer_measures.networks import Network
+    from clinometer_measures.networks.spreading import Spreading, activate
 
     size, count = int(edges) // 5, int(edges)
     before = peak_mb()

@@ -72,10 +72,10 @@ def _contrasts(replaced: str) -> Any:
     """Yield the network and, first, its contrast, then those with primes or targets replaced."""
     import numpy as np
 
-    from clinometer.families.networks.approaches import activate_sides
-    from clinometer.families.networks.loading import read_network
-    from clinometer.families.networks.setting import Setting
-    from clinometer.families.networks.study import load_network_study
+    from clinometer_measures.networks.approaches import activate_sides
+    from clinometer_measures.networks.loading import read_network
+    from clinometer_measures.networks.setting import Setting
+    from clinometer_measures.networks.study import load_network_study
 
     network, rng = read_network(HAIKU), np.random.default_rng(SEED)
     identity = load_network_study("abramski2025").identities["gender"]
@@ -95,7 +95,7 @@ def _contrasts(replaced: str) -> Any:
 
 def _swaps(network: Any, words: Any, known: Any, rng: Any) -> Any:
     """Yield words like each of some words, all different and none of those known."""
-    from clinometer.families.networks.placebos import nearest_words
+    from clinometer_measures.networks.placebos import nearest_words
 
     near = dict(zip(known, nearest_words(network, known), strict=True))
     while True:
@@ -111,11 +111,11 @@ def _valence() -> Shares:
     import numpy as np
     import polars as pl
 
-    from clinometer.families.networks.bias import measure_bias
-    from clinometer.families.networks.lexicons import Lexicons, read_valence
-    from clinometer.families.networks.loading import read_network
-    from clinometer.families.networks.setting import Setting
-    from clinometer.families.networks.study import load_network_study
+    from clinometer_measures.networks.bias import measure_bias
+    from clinometer_measures.networks.lexicons import Lexicons, read_valence
+    from clinometer_measures.networks.loading import read_network
+    from clinometer_measures.networks.setting import Setting
+    from clinometer_measures.networks.study import load_network_study
 
     network, study = read_network(HAIKU), load_network_study("abramski2025")
     identity, found = study.identities["religion"], []
@@ -140,7 +140,7 @@ def _valence() -> Shares:
 def _times() -> dict[str, float]:
     from dataclasses import replace
 
-    from clinometer.families.networks.placebos import placebo_effects
+    from clinometer_measures.networks.placebos import placebo_effects
 
     network, contrast = next(_contrasts(""))
     start = time.process_time()
@@ -156,8 +156,8 @@ def _times() -> dict[str, float]:
 
 
 def _networks(replaced: str) -> Shares:
-    from clinometer.families.networks.approaches import effects
-    from clinometer.families.networks.placebos import placebo_effects
+    from clinometer_measures.networks.approaches import effects
+    from clinometer_measures.networks.placebos import placebo_effects
 
     found: dict[str, list[float]] = {}
     names = {"placebo": "p (placebo primes)", "placebo_targets": "p (placebo targets)"}
@@ -190,7 +190,7 @@ def _read(contexts: Any) -> Any:
     """Read states of the embedded model in contexts, at some layers."""
     from dataclasses import replace
 
-    from clinometer.families.states import open_reader
+    from clinometer_measures.states import open_reader
 
     states = open_reader("clinometer/smollm2").read(contexts)
     at = [states.layers.index(layer) for layer in LAYERS]
@@ -203,14 +203,14 @@ def _axes() -> Shares:
 
     import polars as pl
 
-    from clinometer.families.states import (
+    from clinometer_measures.states import (
         alone,
         in_templates,
         measure_profile,
         read_dictionary,
         read_words,
     )
-    from clinometer.families.states.profiles import ProfileSetting
+    from clinometer_measures.states.profiles import ProfileSetting
 
     dictionary, names = read_dictionary(), read_words("names")
     poles, states = _read(alone(dictionary.terms)), _read(in_templates(names.all))
@@ -246,8 +246,8 @@ def _tests(method: str, tested: str) -> Shares:
     import numpy as np
     import polars as pl
 
-    from clinometer.families.states import alone, in_templates, load_tests, test_associations
-    from clinometer.families.states.word_tests import TestSetting, WordSet, test_words
+    from clinometer_measures.states import alone, in_templates, load_tests, test_associations
+    from clinometer_measures.states.word_tests import TestSetting, WordSet, test_words
 
     test, rng, found = load_tests("caliskan2017")[0], np.random.default_rng(SEED), []
     names = ("first", "second") if method == "mac" else ("toward", "against")

@@ -215,7 +215,7 @@ def _poles() -> Any:
     """Return a dictionary of one dimension, from unpleasant to pleasant."""
     import polars as pl
 
-    from clinometer.families.states.dictionary import SENSES, Dictionary
+    from clinometer_measures.states.dictionary import SENSES, Dictionary
 
     rows = []
     for direction, words in (("low", UNPLEASANT), ("high", PLEASANT)):

@@ -118,7 +118,7 @@ def _causal() -> dict[str, Any]:
 
 
 def _compare(model: str, contexts: pl.DataFrame, times: int) -> dict[str, Any]:
-    from clinometer.families.states.readers.opening import Loading, open_reader
+    from clinometer_measures.states.readers.opening import Loading, open_reader
 
     reader = open_reader(model, Loading(device="cpu"))
     batches = _batches(reader, contexts)
@@ -138,7 +138,7 @@ def _compare(model: str, contexts: pl.DataFrame, times: int) -> dict[str, Any]:
 
 def _batches(reader: Any, contexts: pl.DataFrame) -> list[Any]:
     """Read once, and keep what the model was given."""
-    from clinometer.families.states.readers import transformer
+    from clinometer_measures.states.readers import transformer
 
     seen: list[Any] = []
     pool = transformer.mean_states
@@ -156,7 +156,7 @@ def _batches(reader: Any, contexts: pl.DataFrame) -> list[Any]:
 
 
 def _bare(reader: Any, batches: Sequence[Any]) -> None:
-    from clinometer.families.states.readers.transformer import run as forward
+    from clinometer_measures.states.readers.transformer import run as forward
 
     for batch in batches:
         forward(reader.model, batch.texts)
@@ -207,14 +207,14 @@ def _weigh() -> dict[str, Any]:
 
 
 def _texts() -> list[Any]:
-    from clinometer.families.states.readers.opening import Loading, open_reader
+    from clinometer_measures.states.readers.opening import Loading, open_reader
 
     return [batch.texts for batch in _batches(open_reader(CAUSAL, Loading(device="cpu")), _some())]
 
 
 def _alone(path: str) -> float:
-    from clinometer.families.states.readers.opening import Loading, open_reader
-    from clinometer.families.states.readers.transformer import run as forward
+    from clinometer_measures.states.readers.opening import Loading, open_reader
+    from clinometer_measures.states.readers.transformer import run as forward
 
     reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
@@ -224,7 +224,7 @@ def _alone(path: str) -> float:
 
 
 def _reading() -> dict[str, Any]:
-    from clinometer.families.states.readers.opening import Loading, open_reader
+    from clinometer_measures.states.readers.opening import Loading, open_reader
 
     reader = open_reader(CAUSAL, Loading(dtype="float32", device="cpu"))
     Path("/proc/self/clear_refs").write_text("5")
@@ -244,8 +244,8 @@ def _gpu() -> dict[str, Any]:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaModel, PreTrainedTokenizerFast
 
-    from clinometer.families.states.readers.pretrained import Loading, Pretrained
-    from clinometer.families.states.readers.transformer import TransformerReader
+    from clinometer_measures.states.readers.pretrained import Loading, Pretrained
+    from clinometer_measures.states.readers.transformer import TransformerReader
 
     contexts = _contexts()
     words = {"<unk>": 0}

@@ -76,8 +76,8 @@ def _timed(work: Callable[[], object], times: int = REPETITIONS) -> dict[str, An
 def _permuted(layers: int, words: int, times: int = REPETITIONS) -> dict[str, Any]:
     import numpy as np
 
-    from clinometer.families.states.differential import permute
-    from clinometer.families.states.word_tests import TestSetting
+    from clinometer_measures.states.differential import permute
+    from clinometer_measures.states.word_tests import TestSetting
 
     values = np.random.default_rng(0).normal(size=(layers, 2 * words))
     return _timed(lambda: permute(values, words, TestSetting()), times)
@@ -110,9 +110,9 @@ def _interval() -> dict[str, Any]:
 def _tested(draws: int) -> dict[str, Any]:
     import numpy as np
 
-    from clinometer.families.states.association import test_associations
-    from clinometer.families.states.readers.states import HiddenStates
-    from clinometer.families.states.word_tests import TestSetting, WordTest
+    from clinometer_measures.states.association import test_associations
+    from clinometer_measures.states.readers.states import HiddenStates
+    from clinometer_measures.states.word_tests import TestSetting, WordTest
 
     sets = _sets()
     test = WordTest("random", "one", *sets)
@@ -127,7 +127,7 @@ def _tested(draws: int) -> dict[str, Any]:
 
 
 def _sets() -> list[Any]:
-    from clinometer.families.states.word_tests import WordSet
+    from clinometer_measures.states.word_tests import WordSet
 
     return [WordSet(name, tuple(f"{name}{i}" for i in range(WORDS))) for name in "xyab"]
 

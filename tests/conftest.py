@@ -119,7 +119,7 @@ def fake_reader() -> Callable[..., Any]:
 
     import numpy as np
 
-    from clinometer.families.states.readers.states import HiddenStates
+    from clinometer_measures.states.readers.states import HiddenStates
 
     class FakeReader:
         def __init__(self, name: str = "fake") -> None:

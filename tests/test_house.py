@@ -16,10 +16,10 @@ import clinometer
 from clinometer.contracts.instrument import Instrument
 
 SRC = Path(clinometer.__file__).parent
-#: Instruments on the public contract alone, in a package beside.
+#: Instruments and families in a package beside, as those of others are.
 MEASURES = SRC.parent / "clinometer_measures"
 
-#: What every room may import from; of families, the catalogue alone (`test_the_core_imports…`).
+#: What every room may import from.
 EVERYWHERE = {"errors", "packed", "secrets", "texts", "families"}
 
 #: Room → the rooms to its left, the only others it may import from.
@@ -28,6 +28,7 @@ LEFT_OF = {
     "secrets": set(),
     "texts": set(),
     "packed": set(),
+    "families": set(),
     "results": set(),
     "words": {"results"},
     "stimuli": set(),
@@ -59,25 +60,30 @@ LEFT_OF = {
     "cli": {"results", "words", "stimuli", "models", "modes", "statistics", "papers", "reference",
             "pieces", "contracts", "directory", "asking", "audits", "comparing", "report",
             "sharing", "dossier", "viewing"},
-    "families": {"results", "words", "stimuli", "reading", "models", "modes", "statistics",
-                 "papers", "reference", "pieces", "contracts", "directory", "asking", "audits",
-                 "report", "cli"},
 }  # fmt: skip
+
+
+#: Declares types of many rooms, which it imports for annotations alone.
+ANNOTATED = SRC / "families.py"
 
 
 def modules(path: Path) -> set[str]:
     """Return the modules of Clinometer that a file imports, or imports from."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if path == ANNOTATED:
+        tree.body = [node for node in tree.body if "TYPE_CHECKING:" not in ast.unparse(node)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-    return {name for name in found if name.startswith("clinometer.")}
+    return {name for name in found if name.startswith(("clinometer.", "clinometer_measures"))}
 
 
 def imports(path: Path) -> set[str]:
-    return {name.split(".")[1] for name in modules(path)}
+    """Return the rooms that a file imports from, and the package beside."""
+    return {name.removeprefix("clinometer.").split(".")[0] for name in modules(path)}
 
 
 #: Drafting writes studies of word associations, and reads answers as that instrument does.
@@ -115,15 +121,12 @@ def test_only_what_reads_the_answers_of_a_page_gets_a_path() -> None:
     assert {place for place in with_path if place[0] not in ("reading", "earlier")} == entrances
 
 
-FAMILIES = sorted(
-    path.name for path in (SRC / "families").iterdir() if (path / "family.py").exists()
-)
+FAMILIES = sorted(path.name for path in MEASURES.iterdir() if (path / "family.py").exists())
 
 
-def test_the_core_imports_no_family() -> None:
+def test_the_core_imports_no_measure_of_the_package_beside() -> None:
     for path in SRC.rglob("*.py"):
-        if "families" not in path.relative_to(SRC).parts:
-            assert not {name for name in modules(path) if name.startswith("clinometer.families.")}
+        assert "clinometer_measures" not in imports(path), path
 
 
 def test_the_core_names_no_instrument() -> None:
@@ -139,20 +142,30 @@ ENGINES = ("clinometer.statistics", "clinometer.papers")
 def test_an_instrument_imports_public_names_alone() -> None:
     """So that what holds for ours holds for one of another package."""
     public = {"clinometer.authoring", "clinometer.pieces"}
-    for path in (*(SRC / "instruments").rglob("*.py"), *MEASURES.rglob("*.py")):
-        named = {name for name in modules(path) if not name.startswith("clinometer.instruments")}
-        assert not {name for name in named - public if not name.startswith(ENGINES)}, path
+    packages = [SRC / "instruments", *(path for path in MEASURES.iterdir() if path.is_dir())]
+    for package in (package for package in packages if package.name not in FAMILIES):
+        own = (
+            "clinometer.instruments"
+            if package.parent == SRC
+            else f"clinometer_measures.{package.name}"
+        )
+        for path in package.rglob("*.py"):
+            named = {name for name in modules(path) if not name.startswith((own, *ENGINES))}
+            assert named <= public, path
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_imports_no_other(family: str) -> None:
-    others = [f"clinometer.families.{other}" for other in FAMILIES if other != family]
-    for path in (SRC / "families" / family).rglob("*.py"):
-        assert not [name for name in modules(path) if name.startswith(tuple(others))], path
+def test_a_family_imports_rooms_that_no_room_imports_it_from(family: str) -> None:
+    """It stands beside the command line, and imports no other measure."""
+    allowed = (set(LEFT_OF) | EVERYWHERE) - {"comparing", "sharing", "dossier", "viewing"}
+    for path in (MEASURES / family).rglob("*.py"):
+        assert imports(path) <= allowed | {"clinometer_measures"}, path
+        beside = {name for name in modules(path) if name.startswith("clinometer_measures.")}
+        assert all(name.split(".")[1] == family for name in beside), path
 
 
 def test_the_catalogue_of_families_imports_only_errors_when_it_is_imported() -> None:
-    tree = ast.parse((SRC / "families" / "__init__.py").read_text(encoding="utf-8"))
+    tree = ast.parse((SRC / "families.py").read_text(encoding="utf-8"))
     named = [node.module for node in tree.body if isinstance(node, ast.ImportFrom)]
     assert {name for name in named if str(name).startswith("clinometer")} == {"clinometer.errors"}
 

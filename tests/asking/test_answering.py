@@ -39,12 +39,12 @@ from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.audits.spending import Spending
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, InputError, ModelError, PlanError
-from clinometer.families.networks.association_plan import AssociationPlan
 from clinometer.models.bodies import read_answer
 from clinometer.models.opening import Connection, open_models
 from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.results.locks import hold_if_free, only_process
 from clinometer.stimuli import load_study
+from clinometer_measures.networks.association_plan import AssociationPlan
 from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in
 
 ONCE = Answering(Connection(max_retries=0))

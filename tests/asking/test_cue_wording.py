@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinometer.families.networks.associates import read_associates
-from clinometer.families.networks.association_plan import continued_text, cue_messages
 from clinometer.reading.cleaning import final_answer
+from clinometer_measures.networks.associates import read_associates
+from clinometer_measures.networks.association_plan import continued_text, cue_messages
 
 SEA = ["water", "beach", "sun"]
 

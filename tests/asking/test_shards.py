@@ -19,10 +19,10 @@ from clinometer.asking.requests import Request
 from clinometer.asking.shards import Answers, collect, write_setting
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.errors import InputError, ModelError
-from clinometer.families.networks.associating import associate, open_associating
-from clinometer.families.networks.association_plan import AssociationPlan
 from clinometer.models.opening import Connection
 from clinometer.results.records import Journal
+from clinometer_measures.networks.associating import associate, open_associating
+from clinometer_measures.networks.association_plan import AssociationPlan
 from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in
 
 

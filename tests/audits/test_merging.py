@@ -18,11 +18,11 @@ from clinometer.asking.sessions import Outcome, ask_models
 from clinometer.audits.merging import merge
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError, PlanError
-from clinometer.families.networks.associating import collect_associations
-from clinometer.families.networks.association_plan import AssociationPlan
-from clinometer.families.networks.loading import read_associations
 from clinometer.models.opening import Connection, open_models
 from clinometer.results.records import Journal
+from clinometer_measures.networks.associating import collect_associations
+from clinometer_measures.networks.association_plan import AssociationPlan
+from clinometer_measures.networks.loading import read_associations
 
 Serve = Callable[..., Any]
 MODEL = "openai-api/loop/m"

@@ -59,13 +59,13 @@ class Listener(Watcher):
 def broken_family(monkeypatch: pytest.MonkeyPatch) -> None:
     """A family that can measure every model, and fails at it."""
 
-    def fail(plan: Any, directory: Path, connection: Connection) -> None:
+    def fail(directory: Path, connection: Connection) -> None:
         raise ModelError("no weights")
 
     family = Family(
         *("broken", "Broken", "broken.json", "nothing", dict, lambda _: None, lambda _: []),
         measure_again=lambda *_: None,
-        measurable=lambda plan: plan.models,
+        measurable=lambda models: models,
         measure=fail,
     )
     monkeypatch.setattr(running, "families", lambda: {"broken": family})

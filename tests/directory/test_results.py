@@ -18,10 +18,10 @@ from clinometer.directory.results import (
     write_results,
 )
 from clinometer.errors import InputError, PlanError
-from clinometer.families.networks.tables import NETWORKS
 from clinometer.results import ESTIMATES, Measure, as_estimates
 from clinometer.results.records import write_plan
 from clinometer.results.schemas import WORDS
+from clinometer_measures.networks.tables import NETWORKS
 
 MEASURE = Measure("effect", "", -1, 1, 0, "", "")
 WORD = pl.DataFrame([{**dict.fromkeys(WORDS), "attribute": "joy", "share": 0.5}], schema=WORDS)

@@ -14,9 +14,9 @@ import pytest
 
 from clinometer.cli.group import _group
 from clinometer.contracts.catalogue import INSTRUMENTS
-from clinometer.families.networks.study import shipped_network_studies
 from clinometer.reference import PUBLISHED
 from clinometer.stimuli import load_study, shipped_studies
+from clinometer_measures.networks.study import shipped_network_studies
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/papers.md").read_text(encoding="utf-8")
 CODE = re.findall(r"`([^`\n]+)`", PAGE)

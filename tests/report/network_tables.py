@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 
 from clinometer.directory.results import all_tables, write_results
-from clinometer.families.networks.setting import MEASURES
 from clinometer.results import as_estimates
+from clinometer_measures.networks.setting import MEASURES
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 LONG = "a network whose name goes on and on, and then on " * 3

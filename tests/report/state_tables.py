@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from clinometer.directory.results import all_tables, write_results
-from clinometer.families.states.measures import MEASURES
 from clinometer.results import as_estimates
+from clinometer_measures.states.measures import MEASURES
 
 HOSTILE = "<script>alert(1)</script>{{7*7}}\u202e"
 SPACES = {

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from clinometer.cli.auditing import report_command
 from clinometer.directory.results import all_tables
 from clinometer.errors import InputError
-from clinometer.families.networks.report.differences import difference_section
-from clinometer.families.networks.report.effects import stereotype_section
-from clinometer.families.networks.report.part import findings, network_part
-from clinometer.families.networks.report.results import read_networks
-from clinometer.families.networks.report.valence import valence_section
 from clinometer.pieces.prose import display_names
 from clinometer.report import write_report
 from clinometer.results.records import write_plan
+from clinometer_measures.networks.report.differences import difference_section
+from clinometer_measures.networks.report.effects import stereotype_section
+from clinometer_measures.networks.report.part import findings, network_part
+from clinometer_measures.networks.report.results import read_networks
+from clinometer_measures.networks.report.valence import valence_section
 
 DETAILS = [name for name, table in all_tables().items() if table.family == "networks"]
 

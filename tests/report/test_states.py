@@ -10,16 +10,16 @@ from altair.utils.schemapi import debug_mode
 
 from clinometer.directory.results import all_tables
 from clinometer.errors import InputError
-from clinometer.families.states.report.associations import association_section
-from clinometer.families.states.report.contexts import context_section
-from clinometer.families.states.report.layers import direction_section, layer_section
-from clinometer.families.states.report.part import findings, state_part
-from clinometer.families.states.report.profiles import profile_section
-from clinometer.families.states.report.relations import relation_section
-from clinometer.families.states.report.results import layers, read_states
-from clinometer.families.states.report.tally import tally_section
 from clinometer.pieces.drawing.cells import class_of
 from clinometer.pieces.prose import first_few
+from clinometer_measures.states.report.associations import association_section
+from clinometer_measures.states.report.contexts import context_section
+from clinometer_measures.states.report.layers import direction_section, layer_section
+from clinometer_measures.states.report.part import findings, state_part
+from clinometer_measures.states.report.profiles import profile_section
+from clinometer_measures.states.report.relations import relation_section
+from clinometer_measures.states.report.results import layers, read_states
+from clinometer_measures.states.report.tally import tally_section
 
 
 @pytest.fixture(scope="module", autouse=True)

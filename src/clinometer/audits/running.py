@@ -236,12 +236,12 @@ class Run:
     def _measure(self, watcher: Watcher) -> None:
         """Add what other families measure of the models."""
         for family in families().values():
-            models = family.measurable(self.plan)
+            models = family.measurable(self.plan.models)
             if not models:
                 continue
             watcher.on_measuring(family, models)
             try:
-                family.measure(self.plan, self.directory, self.asking.connection)
+                family.measure(self.directory, self.asking.connection)
             except ModelError as error:
                 watcher.on_left_out(family, error)
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
 from clinometer.contracts.instrument import Instrument
 from clinometer.errors import ClinometerWarning, InputError, StudyError, one_line, unknown
+from clinometer.families import plug_ins
 from clinometer.results import COLUMNS, Measure
 from clinometer.stimuli import Study
 
@@ -147,13 +147,14 @@ def add_plug_ins() -> None:
     One that cannot be imported or registered is left out, with a warning that names the entry point
     and its package: it must not stop a command that does not ask for it.
     """
-    for point in sorted(entry_points(group="clinometer.instruments"), key=lambda point: point.name):
+    for point in plug_ins("clinometer.instruments"):
         package = point.dist.name if point.dist else "an unknown package"
         try:
             loaded = point.load()
             if not isinstance(loaded, Instrument):
                 raise InputError(f"{point.value} is no Instrument")
-            register(loaded)
+            if INSTRUMENTS.get(loaded.name) is not loaded:  # of an earlier call
+                register(loaded)
         except Exception as error:  # a package of others raises what it likes
             warnings.warn(
                 f"instrument {point.name!r} of {package} is left out: {one_line(error)}",

@@ -24,7 +24,7 @@ def asked(run: Run, fake_reader: Callable[..., Any], monkeypatch: pytest.MonkeyP
     def opened(models: Any, options: Any) -> list[Any]:
         return [fake_reader(model) for model in models]
 
-    monkeypatch.setattr("clinometer.families.states.cli.measuring.open_readers", opened)
+    monkeypatch.setattr("clinometer_measures.states.cli.measuring.open_readers", opened)
     Path("w.json").write_text(json.dumps(WORDS))
     return run
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from clinometer.families.networks import Network
-from clinometer.families.networks.lexicons import Lexicons
-from clinometer.families.networks.loading import read_network
-from clinometer.families.networks.study import NetworkStudy, parse_network_study
+from clinometer_measures.networks import Network
+from clinometer_measures.networks.lexicons import Lexicons
+from clinometer_measures.networks.loading import read_network
+from clinometer_measures.networks.study import NetworkStudy, parse_network_study
 
 
 @pytest.fixture(scope="session")

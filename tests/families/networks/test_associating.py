@@ -24,20 +24,20 @@ from hypothesis import strategies as st
 from clinometer.asking.budget import Budget, Ledger
 from clinometer.asking.claim import claim
 from clinometer.errors import InputError, ModelError, PlanError
-from clinometer.families.networks import associating
-from clinometer.families.networks.associating import (
+from clinometer.models.opening import Connection, Generation
+from clinometer.models.providers import PROVIDERS, find_provider
+from clinometer.results import records
+from clinometer.results.records import Journal
+from clinometer_measures.networks import associating
+from clinometer_measures.networks.associating import (
     Associated,
     associate,
     collect_associations,
     open_associating,
 )
-from clinometer.families.networks.association_plan import AssociationPlan, cost_of_associations
-from clinometer.families.networks.cues import Cues, Rounds, Tally, read_cues
-from clinometer.families.networks.loading import read_associations
-from clinometer.models.opening import Connection, Generation
-from clinometer.models.providers import PROVIDERS, find_provider
-from clinometer.results import records
-from clinometer.results.records import Journal
+from clinometer_measures.networks.association_plan import AssociationPlan, cost_of_associations
+from clinometer_measures.networks.cues import Cues, Rounds, Tally, read_cues
+from clinometer_measures.networks.loading import read_associations
 from forking import Forked
 from waiting import until
 
@@ -544,7 +544,7 @@ def test_cues_that_cannot_be_read_are_one_line(
 
 
 def test_a_provider_that_gives_one_answer_a_call_is_asked_for_one() -> None:
-    from clinometer.families.networks.associating import CHOICES, most_choices
+    from clinometer_measures.networks.associating import CHOICES, most_choices
 
     assert [most_choices(f"{name}/m", 8) for name in ("hf", "ollama", "vllm", "acme")] == [
         1,

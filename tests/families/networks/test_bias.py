@@ -14,15 +14,15 @@ import pytest
 import statsmodels.api as sm
 
 from clinometer.errors import InputError
-from clinometer.families.networks import Network
-from clinometer.families.networks.bias import measure_bias, vary_setting
-from clinometer.families.networks.lexicons import Lexicons
-from clinometer.families.networks.setting import Setting
-from clinometer.families.networks.spreading import Spreading, activate
-from clinometer.families.networks.study import NetworkStudy, parse_network_study
-from clinometer.families.networks.tables import ABSENCES, ACTIVATIONS
 from clinometer.results import ESTIMATES
 from clinometer.results.estimates import KEYS
+from clinometer_measures.networks import Network
+from clinometer_measures.networks.bias import measure_bias, vary_setting
+from clinometer_measures.networks.lexicons import Lexicons
+from clinometer_measures.networks.setting import Setting
+from clinometer_measures.networks.spreading import Spreading, activate
+from clinometer_measures.networks.study import NetworkStudy, parse_network_study
+from clinometer_measures.networks.tables import ABSENCES, ACTIVATIONS
 
 SKIP = Setting(missing="skip", draws=200)
 

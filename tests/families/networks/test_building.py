@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
-from clinometer.families.networks.building import DEFAULT_STEPS, LWOW_STEPS, build, clean
-from clinometer.families.networks.loading import read_associations
-from clinometer.families.networks.network import Network
-from clinometer.families.networks.rewriting import COUNTRIES
 from clinometer.words.wordnet import in_wordnet
+from clinometer_measures.networks.building import DEFAULT_STEPS, LWOW_STEPS, build, clean
+from clinometer_measures.networks.loading import read_associations
+from clinometer_measures.networks.network import Network
+from clinometer_measures.networks.rewriting import COUNTRIES
 
 #: The steps that do nothing the second time. Articles depend on the cues, which later steps
 #: change; a noun, or a phrase taken apart, may itself be a form of another.

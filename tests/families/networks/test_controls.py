@@ -13,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
-from clinometer.families.networks import Network
-from clinometer.families.networks.bias import measure_bias
-from clinometer.families.networks.controls import (
+from clinometer.results import ESTIMATES
+from clinometer_measures.networks import Network
+from clinometer_measures.networks.bias import measure_bias
+from clinometer_measures.networks.controls import (
     absent_words,
     check_priming,
     compare_with_rewired,
     rewire,
     triplets,
 )
-from clinometer.families.networks.lexicons import Lexicons
-from clinometer.families.networks.setting import Setting
-from clinometer.families.networks.study import NetworkStudy
-from clinometer.results import ESTIMATES
+from clinometer_measures.networks.lexicons import Lexicons
+from clinometer_measures.networks.setting import Setting
+from clinometer_measures.networks.study import NetworkStudy
 
 FEW = Setting(missing="skip", draws=100, rewirings=19)
 

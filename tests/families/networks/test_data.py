@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import clinometer.families.networks
+import clinometer_measures.networks
 
-FOLDER = Path(clinometer.families.networks.__file__).parent
+FOLDER = Path(clinometer_measures.networks.__file__).parent
 FILES = [FOLDER / "priming.csv", *sorted((FOLDER / "wordnet").glob("*[!.md]"))]
 
 

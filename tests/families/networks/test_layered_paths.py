@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clinometer.families.networks.layered_paths import (
+from clinometer_measures.networks.layered_paths import (
     PATH_TYPES,
     digits,
     path_types,

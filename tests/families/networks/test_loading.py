@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError
-from clinometer.families.networks import loading
-from clinometer.families.networks.loading import read_associations, read_network, tally_associations
-from clinometer.families.networks.network import Network
 from clinometer.words import delimited
 from clinometer.words.lexicons import read_valence
+from clinometer_measures.networks import loading
+from clinometer_measures.networks.loading import read_associations, read_network, tally_associations
+from clinometer_measures.networks.network import Network
 
 R100 = '''"","id","participantID","age","cue","R1Raw","R1","R2","R3"
 "1",1,7,30,"old","Age","Age","young","NA"

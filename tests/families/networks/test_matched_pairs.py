@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from clinometer.errors import InputError
-from clinometer.families.networks.matched_pairs import (
+from clinometer_measures.networks.matched_pairs import (
     bootstrap_effects,
     permute_columns,
     signed_rank,

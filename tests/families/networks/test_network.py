@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
-from clinometer.families.networks import Network
+from clinometer_measures.networks import Network
 
 WORDS = st.text("abcé '", min_size=1, max_size=3).filter(str.strip)
 EDGES = st.dictionaries(

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from scipy.sparse.csgraph import shortest_path
 
-from clinometer.families.networks import Network, placebos
-from clinometer.families.networks.path_lengths import measure_paths
-from clinometer.families.networks.setting import Setting
-from clinometer.families.networks.study import NetworkStudy, parse_network_study
+from clinometer_measures.networks import Network, placebos
+from clinometer_measures.networks.path_lengths import measure_paths
+from clinometer_measures.networks.setting import Setting
+from clinometer_measures.networks.study import NetworkStudy, parse_network_study
 
 WORDS = 200
 PRIMES, FEMALE, MALE = (range(0, 6), range(6, 12), range(12, 18))
@@ -96,7 +96,7 @@ def test_a_placebo_is_the_difference_with_other_words(
     monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     monkeypatch.setattr(placebos, "NEAREST", 1)
-    monkeypatch.setattr("clinometer.families.networks.path_lengths.NEAREST", 1)
+    monkeypatch.setattr("clinometer_measures.networks.path_lengths.NEAREST", 1)
     rng = np.random.default_rng(3)
     network, words = made_up(rng), some(rng)
     near = [network.words[at] for at in placebos.nearest_words(network, words)[:, 0]]

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clinometer.families.networks import Network, placebos
-from clinometer.families.networks.bias import measure_bias
-from clinometer.families.networks.lexicons import Lexicons
-from clinometer.families.networks.setting import Setting
-from clinometer.families.networks.spreading import Spreading, activate, transition
-from clinometer.families.networks.study import NetworkStudy, parse_network_study
+from clinometer_measures.networks import Network, placebos
+from clinometer_measures.networks.bias import measure_bias
+from clinometer_measures.networks.lexicons import Lexicons
+from clinometer_measures.networks.setting import Setting
+from clinometer_measures.networks.spreading import Spreading, activate, transition
+from clinometer_measures.networks.study import NetworkStudy, parse_network_study
 
 WORDS = 300
 HOW = Setting(Spreading(time_steps=8), draws=0, placebos=99)

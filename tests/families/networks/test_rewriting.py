@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinometer.families.networks.network import Network
 from clinometer.words import wordnet
 from clinometer.words.wordnet import in_wordnet, is_lemma, lemma
+from clinometer_measures.networks.network import Network
 
 FOLDER = Path(wordnet.__file__).parent / "wordnet30"
 

@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
-from clinometer.families.networks import Network
-from clinometer.families.networks.loading import read_network
-from clinometer.families.networks.running import find_followers
-from clinometer.families.networks.spreading import (
+from clinometer_measures.networks import Network
+from clinometer_measures.networks.loading import read_network
+from clinometer_measures.networks.running import find_followers
+from clinometer_measures.networks.spreading import (
     Activation,
     Spreading,
     activate,

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
 from clinometer.errors import InputError
-from clinometer.families.networks import Network
-from clinometer.families.networks.streams import Stream, several, stream, stream_tables, tone
-from clinometer.families.networks.tables import STREAM_EDGES, STREAM_NODES
 from clinometer.words.lexicons import read_valence
+from clinometer_measures.networks import Network
+from clinometer_measures.networks.streams import Stream, several, stream, stream_tables, tone
+from clinometer_measures.networks.tables import STREAM_EDGES, STREAM_NODES
 
 Edges = dict[tuple[str, str], int]
 

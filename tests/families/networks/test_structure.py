@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
 from clinometer.errors import InputError
-from clinometer.families.networks import structure
-from clinometer.families.networks.hops import distances
-from clinometer.families.networks.network import Network
-from clinometer.families.networks.structure import (
+from clinometer_measures.networks import structure
+from clinometer_measures.networks.hops import distances
+from clinometer_measures.networks.network import Network
+from clinometer_measures.networks.structure import (
     clustering,
     describe,
     diameter,
@@ -21,7 +21,7 @@ from clinometer.families.networks.structure import (
     mean_path_length,
     overlap,
 )
-from clinometer.families.networks.tables import NETWORKS, OVERLAPS
+from clinometer_measures.networks.tables import NETWORKS, OVERLAPS
 
 
 def make(*edges: str, directed: bool = False, name: str = "") -> Network:

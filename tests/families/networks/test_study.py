@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clinometer.errors import StudyError
-from clinometer.families.networks.study import (
+from clinometer_measures.networks.study import (
     Stereotypes,
     load_network_study,
     parse_network_study,

@@ -10,11 +10,11 @@ import pytest
 import statsmodels.api as sm
 
 from clinometer.errors import InputError
-from clinometer.families.networks.bias import measure_bias
-from clinometer.families.networks.lexicons import Lexicons
-from clinometer.families.networks.network import Network
-from clinometer.families.networks.setting import Setting
-from clinometer.families.networks.valence import Rated, fit_shares, slopes
+from clinometer_measures.networks.bias import measure_bias
+from clinometer_measures.networks.lexicons import Lexicons
+from clinometer_measures.networks.network import Network
+from clinometer_measures.networks.setting import Setting
+from clinometer_measures.networks.valence import Rated, fit_shares, slopes
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(2, 0.1, size=(300, 3))

@@ -10,13 +10,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from clinometer.families.states.contexts import alone, in_templates
-from clinometer.families.states.dictionary import Dictionary, read_dictionary
-from clinometer.families.states.directions import read_extended
-from clinometer.families.states.readers.states import HiddenStates, Reader
-from clinometer.families.states.storing import read_states
-from clinometer.families.states.tables import CONTEXTS
-from clinometer.families.states.words import read_words
+from clinometer_measures.states.contexts import alone, in_templates
+from clinometer_measures.states.dictionary import Dictionary, read_dictionary
+from clinometer_measures.states.directions import read_extended
+from clinometer_measures.states.readers.states import HiddenStates, Reader
+from clinometer_measures.states.storing import read_states
+from clinometer_measures.states.tables import CONTEXTS
+from clinometer_measures.states.words import read_words
 
 
 @pytest.fixture(scope="session")

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from clinometer.errors import InputError
-from clinometer.families.states import association
-from clinometer.families.states.contexts import alone
-from clinometer.families.states.differential import Differential, permute
-from clinometer.families.states.readers.states import HiddenStates
-from clinometer.families.states.storing import read_states
-from clinometer.families.states.tables import ASSOCIATION_TESTS
-from clinometer.families.states.word_tests import TestSetting, WordSet, WordTest, load_tests
 from clinometer.results import ESTIMATES
+from clinometer_measures.states import association
+from clinometer_measures.states.contexts import alone
+from clinometer_measures.states.differential import Differential, permute
+from clinometer_measures.states.readers.states import HiddenStates
+from clinometer_measures.states.storing import read_states
+from clinometer_measures.states.tables import ASSOCIATION_TESTS
+from clinometer_measures.states.word_tests import TestSetting, WordSet, WordTest, load_tests
 
 OF = {"model": "m", "contexts": "none", "removed": 0}
 PLAIN = TestSetting(draws=0, placebos=0)

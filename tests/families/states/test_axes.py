@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
-from clinometer.families.states.axes import build_axes, remove_components
-from clinometer.families.states.dictionary import SENSES, Dictionary
-from clinometer.families.states.readers.states import HiddenStates
+from clinometer_measures.states.axes import build_axes, remove_components
+from clinometer_measures.states.dictionary import SENSES, Dictionary
+from clinometer_measures.states.readers.states import HiddenStates
 
 
 def dictionary(*rows: tuple[str, str, str]) -> Dictionary:

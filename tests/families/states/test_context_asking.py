@@ -15,17 +15,17 @@ import pytest
 
 from clinometer.asking.budget import Budget
 from clinometer.errors import InputError, ModelError, PlanError
-from clinometer.families.states import context_asking as contexts
-from clinometer.families.states.context_asking import (
+from clinometer.models.opening import Connection
+from clinometer.models.providers import PROVIDERS, Provider
+from clinometer_measures.states import context_asking as contexts
+from clinometer_measures.states.context_asking import (
     ContextOptions,
     Written,
     cost_of_contexts,
     make_contexts,
     shard_contexts,
 )
-from clinometer.families.states.examples import senses_of
-from clinometer.models.opening import Connection
-from clinometer.models.providers import PROVIDERS, Provider
+from clinometer_measures.states.examples import senses_of
 from forking import Forked
 from waiting import until
 

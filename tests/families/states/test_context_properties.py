@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError
-from clinometer.families.states.context_properties import describe_contexts
-from clinometer.families.states.contexts import in_templates, place_terms
-from clinometer.families.states.dictionary import Dictionary
-from clinometer.families.states.tables import CONTEXTS
+from clinometer_measures.states.context_properties import describe_contexts
+from clinometer_measures.states.contexts import in_templates, place_terms
+from clinometer_measures.states.dictionary import Dictionary
+from clinometer_measures.states.tables import CONTEXTS
 
 
 def of(frame: pl.DataFrame, name: str) -> list[tuple[int, int]]:

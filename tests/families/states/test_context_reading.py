@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinometer.families.states.context_reading import (
+from clinometer.reading.cleaning import final_answer
+from clinometer_measures.states.context_reading import (
     REASONS,
     Checks,
     context_messages,
     find_fault,
     read_contexts,
 )
-from clinometer.reading.cleaning import final_answer
 from waiting import grows_linearly
 
 WORDS = frozenset("kind warm teacher neighbor people rain soft carefully".split())

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
-from clinometer.families.states.contexts import TEMPLATES, alone, in_templates, rows_of, term_of
-from clinometer.families.states.readers.states import HiddenStates
+from clinometer_measures.states.contexts import TEMPLATES, alone, in_templates, rows_of, term_of
+from clinometer_measures.states.readers.states import HiddenStates
 
 #: As words files give them: those refuse half a character, which no table can hold.
 KEYS = st.text(st.characters(codec="utf-8", exclude_characters="|"), min_size=1, max_size=12)

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
-from clinometer.families.states import corpus
-from clinometer.families.states.corpus import sample_corpus, texts
-from clinometer.families.states.readers.states import locate
-from clinometer.families.states.tables import CONTEXTS
+from clinometer_measures.states import corpus
+from clinometer_measures.states.corpus import sample_corpus, texts
+from clinometer_measures.states.readers.states import locate
+from clinometer_measures.states.tables import CONTEXTS
 
 TEXT = """\
 A warm day came. Then it was cold! "Warm-blooded animals" sleep? The Ice Age was cold, too.

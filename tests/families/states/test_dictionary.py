@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError
-from clinometer.families.states.dictionary import Dictionary, read_dictionary
+from clinometer_measures.states.dictionary import Dictionary, read_dictionary
 
 HEADER = "dimension,term,direction,synset,definition,examples\n"
 POLES = "Warmth,warm,high,,,\nWarmth,cold,low,,,\n"

@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 
 from clinometer.errors import ClinometerWarning, InputError
-from clinometer.families.states.dictionary import SENSES, Dictionary
-from clinometer.families.states.directions import predict_directions, read_extended
-from clinometer.families.states.readers.states import HiddenStates
-from clinometer.families.states.tables import DIRECTION_TERMS
 from clinometer.results import ESTIMATES
+from clinometer_measures.states.dictionary import SENSES, Dictionary
+from clinometer_measures.states.directions import predict_directions, read_extended
+from clinometer_measures.states.readers.states import HiddenStates
+from clinometer_measures.states.tables import DIRECTION_TERMS
 
 OF = {"model": "mine", "contexts": "none", "removed": 0}
 SIGNS = {"Sociability": 0, "Morality": 1, "Ability": 2, "Agency": 3}

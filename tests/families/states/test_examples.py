@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from clinometer.errors import ClinometerWarning, InputError
-from clinometer.families.states.dictionary import SENSES, Dictionary, read_dictionary
-from clinometer.families.states.examples import (
+from clinometer_measures.states.dictionary import SENSES, Dictionary, read_dictionary
+from clinometer_measures.states.examples import (
     dictionary_examples,
     for_senses,
     read_examples,
@@ -19,7 +19,7 @@ from clinometer.families.states.examples import (
     senses_of,
     write_examples,
 )
-from clinometer.families.states.tables import CONTEXTS
+from clinometer_measures.states.tables import CONTEXTS
 
 
 def sense(term: str, direction: str, synset: str | None = None, *examples: str) -> dict[str, Any]:

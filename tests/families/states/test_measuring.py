@@ -13,18 +13,18 @@ import pytest
 
 from clinometer.directory.results import all_tables, read_detail, read_estimates
 from clinometer.errors import InputError, ModelError
-from clinometer.families.states import word_tests
-from clinometer.families.states.contexts import InContext, in_prompt, place_terms, place_words
-from clinometer.families.states.dictionary import Dictionary, read_dictionary
-from clinometer.families.states.directory import measure_models, read_answers
-from clinometer.families.states.measuring import Profiling, Testing, measure_states
-from clinometer.families.states.profiles import ProfileSetting
-from clinometer.families.states.readers.states import HiddenStates
-from clinometer.families.states.word_tests import TestSetting, load_tests
-from clinometer.families.states.words import Words
 from clinometer.report import write_report
 from clinometer.results import ESTIMATES, SCORES
 from clinometer.results.estimates import KEYS as ESTIMATE_KEYS
+from clinometer_measures.states import word_tests
+from clinometer_measures.states.contexts import InContext, in_prompt, place_terms, place_words
+from clinometer_measures.states.dictionary import Dictionary, read_dictionary
+from clinometer_measures.states.directory import measure_models, read_answers
+from clinometer_measures.states.measuring import Profiling, Testing, measure_states
+from clinometer_measures.states.profiles import ProfileSetting
+from clinometer_measures.states.readers.states import HiddenStates
+from clinometer_measures.states.word_tests import TestSetting, load_tests
+from clinometer_measures.states.words import Words
 
 WORDS = Words("pair", {"a": ("Ann", "Eve", "Amy"), "b": ("Bob", "Tom", "Jim")}, ("Kim",))
 KEYS = ("age", "power", "career", "science")

@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clinometer.families.states.association import test_associations as associate
-from clinometer.families.states.axes import build_axes
-from clinometer.families.states.dictionary import SENSES, Dictionary
-from clinometer.families.states.placebos import shuffle_poles
-from clinometer.families.states.profiles import ProfileSetting, measure_profile
-from clinometer.families.states.readers.states import HiddenStates
-from clinometer.families.states.word_tests import TestSetting, WordSet, WordTest
-from clinometer.families.states.words import Words
+from clinometer_measures.states.association import test_associations as associate
+from clinometer_measures.states.axes import build_axes
+from clinometer_measures.states.dictionary import SENSES, Dictionary
+from clinometer_measures.states.placebos import shuffle_poles
+from clinometer_measures.states.profiles import ProfileSetting, measure_profile
+from clinometer_measures.states.readers.states import HiddenStates
+from clinometer_measures.states.word_tests import TestSetting, WordSet, WordTest
+from clinometer_measures.states.words import Words
 
 OF = {"model": "mine", "contexts": "none", "removed": 0}
 DIMENSIONS = ("Warmth", "Competence", "Politics")

@@ -11,13 +11,13 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from clinometer.errors import InputError
-from clinometer.families.states.contexts import TEMPLATES
-from clinometer.families.states.dictionary import SENSES, Dictionary
-from clinometer.families.states.profiles import Profile, ProfileSetting, measure_profile
-from clinometer.families.states.readers.states import HiddenStates
-from clinometer.families.states.tables import PROFILE_TERMS
-from clinometer.families.states.words import Words, read_words
 from clinometer.results import ESTIMATES
+from clinometer_measures.states.contexts import TEMPLATES
+from clinometer_measures.states.dictionary import SENSES, Dictionary
+from clinometer_measures.states.profiles import Profile, ProfileSetting, measure_profile
+from clinometer_measures.states.readers.states import HiddenStates
+from clinometer_measures.states.tables import PROFILE_TERMS
+from clinometer_measures.states.words import Words, read_words
 
 OF = {"model": "mine", "contexts": "none", "removed": 0}
 WORDS = Words("people", {"a": ("Ann", "Amy", "Ada"), "b": ("Bob", "Ben", "Bo"),

@@ -14,13 +14,13 @@ import statsmodels.api as sm
 
 import clinometer
 from clinometer.errors import InputError
-from clinometer.families.states import association
-from clinometer.families.states.readers.states import HiddenStates
-from clinometer.families.states.relation import Related, relate, trial_effects
-from clinometer.families.states.word_tests import WordSet, WordTest
 from clinometer.results import ESTIMATES
 from clinometer.results.schemas import FITS
 from clinometer.stimuli import Stereotype, StereotypeWords, Study, word_key
+from clinometer_measures.states import association
+from clinometer_measures.states.readers.states import HiddenStates
+from clinometer_measures.states.relation import Related, relate, trial_effects
+from clinometer_measures.states.word_tests import WordSet, WordTest
 
 PROMPT = re.compile(
     r"pick a word\s+[—–-]+\s+(.{1,80}?) or (.{1,80}?)\s+[—–-]+\s.{0,200}?"

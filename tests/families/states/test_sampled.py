@@ -7,10 +7,10 @@ import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 
 from clinometer.errors import InputError
-from clinometer.families.states import association
-from clinometer.families.states.readers.states import HiddenStates
-from clinometer.families.states.sampled import _variances, combine
-from clinometer.families.states.word_tests import TestSetting, WordSet, WordTest
+from clinometer_measures.states import association
+from clinometer_measures.states.readers.states import HiddenStates
+from clinometer_measures.states.sampled import _variances, combine
+from clinometer_measures.states.word_tests import TestSetting, WordSet, WordTest
 
 OF = {"model": "m", "contexts": "corpus", "removed": 0}
 TEST = WordTest("mine", "one", *(WordSet(s, tuple(f"{s}{i}" for i in range(4))) for s in "xyab"))

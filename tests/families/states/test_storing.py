@@ -13,8 +13,8 @@ pytest.importorskip("safetensors", reason="extra `local` not installed")
 from safetensors.numpy import load_file, save_file
 
 from clinometer.errors import ClinometerWarning, InputError
-from clinometer.families.states.readers.states import HiddenStates
-from clinometer.families.states.storing import read_states, store_path
+from clinometer_measures.states.readers.states import HiddenStates
+from clinometer_measures.states.storing import read_states, store_path
 
 ROWS = [("null", "nan", "a nan"), ("é|1", "é", "é"), ("null", "nan", "nan")]
 

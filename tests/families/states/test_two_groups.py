@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clinometer.families.states.two_groups import compare_groups, margin, permute_groups
+from clinometer_measures.states.two_groups import compare_groups, margin, permute_groups
 
 RNG = np.random.default_rng(11)
 FIRST, SECOND = RNG.normal(0.4, 1.0, (6, 9)), RNG.normal(0.0, 2.0, (6, 7))

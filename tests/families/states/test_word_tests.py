@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from clinometer.errors import ClinometerError, InputError
-from clinometer.families.states import word_tests
-from clinometer.families.states.word_tests import WordSet, WordTest, load_tests
+from clinometer_measures.states import word_tests
+from clinometer_measures.states.word_tests import WordSet, WordTest, load_tests
 
 #: Targets and attributes per set of the ten tests: Caliskan et al. (2017), Table 1.
 SIZES = [25, 25], [25, 25], [32, 25], [16, 25], [16, 8], [8, 8], [8, 8], [8, 8], [6, 7], [8, 8]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clinometer.errors import InputError
-from clinometer.families.states.words import Words, read_words
+from clinometer_measures.states.words import Words, read_words
 
 
 @pytest.mark.parametrize(("name", "size"), [("names", 100), ("terms", 9)])

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError
-from clinometer.families.networks import Network
-from clinometer.families.networks.report.stream_figures import stream_figures
-from clinometer.families.networks.streams import several, stream, stream_tables
 from clinometer.pieces.drawing.figures import Figure, write_drawing, write_figures
 from clinometer.pieces.drawing.theme import stylesheet
 from clinometer.pieces.prose import many
 from clinometer.report.document import write_figure_page
+from clinometer_measures.networks import Network
+from clinometer_measures.networks.report.stream_figures import stream_figures
+from clinometer_measures.networks.streams import several, stream, stream_tables
 
 ROWS = [("old", "wise", 4), ("old", "grey", 9), ("old", "frail", 1), ("wise", "calm", 2),
         ("grey", "calm", 16), ("frail", "ill", 3), ("ill", "end", 2),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from clinometer.errors import InputError, ModelError
-from clinometer.families.states.readers.opening import open_reader, shows_states
+from clinometer_measures.states.readers.opening import open_reader, shows_states
 
 Reply = Callable[[dict[str, Any]], tuple[int, Any]]
 Serve = Callable[[Reply], list[dict[str, Any]]]
@@ -140,7 +140,7 @@ def test_what_is_missing_is_named(name: str, said: str, monkeypatch: pytest.Monk
 
 
 def test_a_service_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, table: Any) -> None:
-    monkeypatch.setattr("clinometer.families.states.readers.opening.MAX_RETRIES", 0)
+    monkeypatch.setattr("clinometer_measures.states.readers.opening.MAX_RETRIES", 0)
     monkeypatch.setenv("MY_LOOP_BASE_URL", "http://me:word@127.0.0.1:9/v1")
     monkeypatch.setenv("MY_LOOP_API_KEY", "sk-secret")
     with pytest.raises(ModelError, match="127.0.0.1:9 cannot be reached") as said:

@@ -14,7 +14,7 @@ pytest.importorskip("transformers", reason="extra `local` not installed")
 import transformers
 
 from clinometer.errors import InputError, ModelError
-from clinometer.families.states.readers.opening import Loading, open_reader
+from clinometer_measures.states.readers.opening import Loading, open_reader
 
 Tiny = Callable[[str], Any]
 

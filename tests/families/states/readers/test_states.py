@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.errors import InputError
-from clinometer.families.states.readers.states import find_terms, locate
+from clinometer_measures.states.readers.states import find_terms, locate
 
 
 @pytest.mark.parametrize(

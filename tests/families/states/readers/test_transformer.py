@@ -13,10 +13,10 @@ import torch
 import transformers
 
 from clinometer.errors import ClinometerWarning, InputError, ModelError
-from clinometer.families.states.readers import transformer
-from clinometer.families.states.readers.opening import Loading, open_reader
-from clinometer.families.states.readers.states import Tokens, make_batches
 from clinometer.models.embedded.weights import find_weights
+from clinometer_measures.states.readers import transformer
+from clinometer_measures.states.readers.opening import Loading, open_reader
+from clinometer_measures.states.readers.states import Tokens, make_batches
 
 ROWS = [
     ("kind|1", "kind", "A kind woman"),

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from clinometer.errors import ClinometerWarning, ModelError
-from clinometer.families.states.contexts import alone, in_templates
-from clinometer.families.states.readers.opening import open_reader
+from clinometer_measures.states.contexts import alone, in_templates
+from clinometer_measures.states.readers.opening import open_reader
 
 LINES = "4 3\nwarm 1 0 0 \nold -0.5 2 1e-1 \nfriend 0 4 0 \nMary 3 3 3 \n"
 

@@ -1,0 +1,251 @@
+"""The networks themselves: size, overlap, human priming, and the paths between words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from clinometer.errors import InputError
+from clinometer.pieces.drawing.figures import Figure
+from clinometer.pieces.prose import ALPHA, many, number, p_value, percent
+from clinometer.pieces.sections import Section, name_figures, truncation_note
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.reference import load_published
+from clinometer.texts import visible
+from clinometer_measures.networks.layered_paths import TONES
+from clinometer_measures.networks.report.results import NETWORK, PUBLISHED, Networks
+from clinometer_measures.networks.report.stream_figures import stream_figures
+
+__all__ = ["stream_section", "structure_section"]
+
+#: Up to this many missing words are named.
+MOST_WORDS = 6
+
+_METHOD = (
+    "Nodes are words; an edge joins two words if one was given as an answer to the other. "
+    "Activation spreads differently in networks of different size and density; normalisation "
+    "removes this only in part."
+)
+_PRIMING = (
+    "Priming check: does activation predict human behaviour? People recognise a word faster after "
+    "a related prime than after an unrelated one. If a network models their memory, the related "
+    "prime activates the target more (effect above 0, at most 0.87 for 50 triplets), and targets "
+    "with more activation have shorter reaction times (correlation below 0)."
+)
+
+
+def structure_section(networks: Networks) -> Section | None:
+    """Show the networks, what they share, and the priming check.
+
+    None where none of these tables is there.
+    """
+    sizes = networks.in_order(networks.tables["networks"])
+    shared = networks.in_order(networks.tables["network_overlaps"])
+    priming = networks.in_order(networks.tables["network_priming"])
+    tables = [
+        ("", _size_table(sizes)),
+        ("Table of overlaps", render_table(shared, _OVERLAPS, _OVERLAP_COLUMNS)),
+        ("", render_table(priming, _PRIMED, _PRIMING_COLUMNS)),
+    ]
+    published = []
+    for (summary, name, caption, columns), (_, table) in zip(_PUBLISHED, tables, strict=True):
+        if networks.replicates and table.rows:
+            values = load_published(PUBLISHED, name)
+            published.append((summary, render_table(values, caption, columns)))
+    filled_tables = tuple(table for table in (*tables, *published) if table[1].rows)
+    if not filled_tables:
+        return None
+    text = ((_METHOD,) * (sizes.height > 0)) + ((_PRIMING,) * (priming.height > 0))
+    return Section("network-networks", "The networks", text, (), filled_tables)
+
+
+def _thousands(value: int | None) -> str:
+    return "n/a" if value is None else f"{value:,}"
+
+
+_SIZES = (
+    "Networks. Density: edges as a share of all possible ones, 0 to 1; degree: edges per node; "
+    "diameter and mean path length: in hops, in the largest component; clustering: share of the "
+    "pairs of a node’s neighbours that are joined, mean over nodes, 0 to 1."
+)
+_ESTIMATED = (
+    " From k nodes: estimated from the paths of k random nodes; the diameter is then the longest "
+    "path seen, a lower bound."
+)
+_SIZE_COLUMNS = (
+    NETWORK,
+    *alike(_thousands, {"Nodes": "nodes", "Edges": "edges"}),
+    TableColumn("Density", lambda r: number(r["density"], 5)),
+    TableColumn("Average degree", lambda r: number(r["average_degree"], 1)),
+)
+
+
+def _size_table(frame: pl.DataFrame) -> ReportTable:
+    def paths(row: Mapping[str, Any]) -> str:
+        """Write the mean path length, and from how many nodes it was estimated."""
+        length = number(row["mean_path_length"])
+        sources = row["path_sources"]
+        return length if sources is None else f"{length} (from {sources:,} nodes)"
+
+    def hops(row: Mapping[str, Any]) -> str:
+        """Write the diameter, of a sample as a lower bound."""
+        least = "at least " if row["path_sources"] is not None else ""
+        return f"{least}{count(row['diameter'])}"
+
+    return render_table(
+        frame,
+        _SIZES + _ESTIMATED * (frame["path_sources"].count() > 0),
+        [
+            *_SIZE_COLUMNS,
+            TableColumn("Components", lambda r: _thousands(r["components"])),
+            TableColumn("Diameter", hops),
+            TableColumn("Mean path length", paths),
+            TableColumn("Clustering", lambda r: number(r["clustering"], 3)),
+            TableColumn("Directed", lambda r: "yes" if r["directed"] else ""),
+        ],
+    )
+
+
+_OVERLAPS = (
+    "Overlap of networks. Only the first (second): share of its nodes or edges that the other "
+    "network lacks; both: share of all that either has (Jaccard). Edges are compared between words "
+    "that both networks have."
+)
+_SHARE_COLUMNS = (
+    TableColumn("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
+    TableColumn("Shared", lambda r: r["of"], "head"),
+    *alike(percent, {"Only the first": "only_a", "Both": "shared", "Only the second": "only_b"}),
+)
+_OVERLAP_COLUMNS = (
+    *_SHARE_COLUMNS,
+    *alike(_thousands, {"Of the first": "n_a", "In both": "n_shared", "Of the second": "n_b"}),
+)
+
+
+def _missing_words(row: Mapping[str, Any]) -> str:
+    """Name a few words; of many their number, the table beside the report has them."""
+    words = [word for word in row["missing"] or [] if word]
+    return ", ".join(words) if len(words) <= MOST_WORDS else f"{len(words)} words"
+
+
+def _signs_as_expected(row: Mapping[str, Any]) -> str:
+    """Whether both signs are the expected ones, and significant."""
+    numbers = (row["correlation"], row["p"], row["effect"], row["effect_p"])
+    if None in numbers:
+        return "n/a"
+    if not row["correlation"] < 0 < row["effect"]:
+        return "no"
+    return "yes" if max(row["p"], row["effect_p"]) <= ALPHA else "not shown"
+
+
+_PRIMED = (
+    "Priming check. Correlation (Spearman) of activation with reaction time: −1 to 1, expected "
+    "below 0. Effect (z / √n), related − unrelated primes: −1 to 1, expected above 0."
+)
+_PRIMING_COLUMNS = (
+    NETWORK,
+    TableColumn("Correlation", lambda r: number(r["correlation"])),
+    TableColumn("p", lambda r: p_value(r["p"])),
+    TableColumn("Effect", lambda r: number(r["effect"])),
+    TableColumn("p (effect)", lambda r: p_value(r["effect_p"])),
+    TableColumn("As expected", _signs_as_expected),
+    *alike(count, {"Triplets": "n", "Time steps": "time_steps"}),
+    TableColumn("Missing", _missing_words, "text"),
+)
+
+#: Summary, table, caption and columns of what the paper published, beside each table of our own.
+_PUBLISHED = (
+    (
+        "Table of published networks",
+        "networks",
+        "Published networks (Abramski et al. 2025, Table 1, values of the released table).",
+        _SIZE_COLUMNS,
+    ),
+    (
+        "Table of published overlaps",
+        "network_overlaps",
+        "Overlap of the published networks (released table). The shares of edges do not match a "
+        "comparison of all edges; the source does not say which edges were compared.",
+        _SHARE_COLUMNS,
+    ),
+    (
+        "Table of the published priming check",
+        "network_priming",
+        "Published priming check (released tables), 50 triplets.",
+        (
+            NETWORK,
+            TableColumn("Correlation", lambda r: number(r["spearman"])),
+            *_PRIMING_COLUMNS[2:5],
+        ),
+    ),
+)
+
+
+#: Above this many streams the others are in the table only.
+MOST_STREAMS = 24
+
+_KEYS = ("network", "source", "target")
+_PATHS = (
+    "A mindset stream shows all shortest paths from a prime to a target, hop by hop. It is an "
+    "illustration, not a measure: it leaves out longer paths, along which most activation spreads, "
+    "and ignores edge weights when choosing paths. A shorter stream does not imply a stronger "
+    "association. The words are answers of people or models and may be offensive."
+)
+
+
+def stream_section(networks: Networks) -> Section | None:
+    """Show the shortest paths between words; None where no streams were drawn.
+
+    Raises InputError if words and edges do not fit together.
+    """
+    nodes, edges = (networks.tables[f"network_stream_{name}"] for name in ("nodes", "edges"))
+    if nodes.is_empty() or edges.is_empty():
+        return None
+    # The networks of a pair of words one after the other.
+    pairs = nodes.partition_by("source", "target", maintain_order=True)
+    nodes = pl.concat([networks.in_order(pair) for pair in pairs])
+    counts = _stream_counts(nodes)
+    first = counts.head(MOST_STREAMS).select(_KEYS)
+    first_streams = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
+    text = (_PATHS + truncation_note(MOST_STREAMS, counts.height, "streams"),)
+    figures = name_figures("network-stream", _stream_figures(first_streams, edges))
+    tables = (("", _stream_table(counts)),)
+    return Section("network-streams", "Mindset streams", text, figures, tables)
+
+
+def _stream_figures(nodes: pl.DataFrame, edges: pl.DataFrame) -> list[Figure]:
+    try:
+        return stream_figures(nodes, edges)
+    except (InputError, LookupError, ValueError, ArithmeticError, TypeError):
+        raise InputError(
+            "network_stream_nodes.parquet, network_stream_edges.parquet: words and edges do not "
+            "fit together; write both anew"
+        ) from None
+
+
+def _stream_counts(nodes: pl.DataFrame) -> pl.DataFrame:
+    inner = pl.col("hop").is_between(1, pl.col("hop").max() - 1)
+    tones = {tone: (inner & (pl.col("tone") == tone)).sum() for tone in TONES}
+    # All paths begin with the first word, which therefore has their number.
+    return nodes.group_by(_KEYS, maintain_order=True).agg(
+        pl.col("paths").filter(hop=0).first(), hops=pl.col("hop").max(), inner=inner.sum(), **tones
+    )
+
+
+def _stream_table(counts: pl.DataFrame) -> ReportTable:
+    return render_table(
+        counts,
+        "Streams. Paths: number of shortest paths. Words: on any of these paths, without the two "
+        "ends; positive, neutral, negative: by human ratings of valence.",
+        [
+            TableColumn("From", lambda r: visible(r["source"] or ""), "head"),
+            TableColumn("To", lambda r: visible(r["target"] or ""), "head"),
+            NETWORK,
+            TableColumn("Hops", lambda r: count(r["hops"])),
+            TableColumn("Paths", lambda r: many(r["paths"] or "0")),
+            *alike(count, {"Words": "inner", "Positive": "positive", "Neutral": "neutral"}),
+            *alike(count, {"Negative": "negative", "Not rated": "unknown"}),
+        ],
+    )

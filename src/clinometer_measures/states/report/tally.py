@@ -1,0 +1,148 @@
+"""The tally over models: in how many of them groups differ, and on which side.
+
+Reference: Schuster et al. 2024, arXiv:2411.16527, section 4.2, which counts its twelve models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from clinometer.pieces.prose import ALPHA
+from clinometer.pieces.sections import Section
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.reference import load_published
+from clinometer_measures.states.report.results import (
+    States,
+    first_reading,
+    keep_summary_layer,
+    pair_label,
+)
+
+__all__ = ["tally_section"]
+
+_METHOD = (
+    "For each dimension the models are counted in which a group is higher (p below .05), by "
+    "Student’s t test as published, and by the rule of this report: p (Holm) of the t test and of "
+    "the placebos. The models are not a random sample, and a count is not a test."
+)
+_WORDS = (
+    "Single words are counted by whether they stand below, between or above the means of the "
+    "groups. No test is made of a single word."
+)
+_KEYS = ("words", "space", "dimension", "first", "second")
+
+
+def tally_section(states: States) -> Section | None:
+    """Count models by what was found in each; None with fewer than two models."""
+    differences = _first_readings(states, "differences")
+    if differences.select("model").n_unique() < 2:
+        return None
+    tables = [("", _difference_table(differences))]
+    words = _count_positions(states)
+    if not words.is_empty():
+        tables.append(("Table of single words", _word_table(words)))
+    published = _published_table(differences)
+    if published.rows:
+        tables.append(("Table of the published tally", published))
+    text = (_METHOD, *([_WORDS] if not words.is_empty() else []))
+    return Section("representation-tally", "Over models", text, (), tuple(tables))
+
+
+def _first_readings(states: States, table: str) -> pl.DataFrame:
+    """Keep the mean over layers and the first way of reading, of each model."""
+    parts = [first_reading(keep_summary_layer(part)) for part in states.by_model(table)]
+    # The empty table first: it gives the columns where there are no parts.
+    return pl.concat([states.tables[table].clear(), *parts])
+
+
+def _difference_table(differences: pl.DataFrame) -> ReportTable:
+    """Count the models in which each group of a pair is higher."""
+    above = pl.col("estimate") > 0
+    below = pl.col("estimate") < 0
+    published = pl.col("p") < ALPHA
+    claimed = pl.col("p_claim") < ALPHA
+    counts = differences.group_by(_KEYS, maintain_order=True).agg(
+        models=pl.col("estimate").count(),
+        first_p=(published & above).sum(),
+        second_p=(published & below).sum(),
+        first_claim=(claimed & above).sum(),
+        second_claim=(claimed & below).sum(),
+        higher=above.sum(),
+    )
+    return render_table(
+        counts,
+        "Models in which the first or the second of two groups is higher, at the mean over layers. "
+        "Higher: by any amount; p: as published; shown: by both tests, adjusted.",
+        [
+            TableColumn("Words", lambda r: r["words"], "head"),
+            TableColumn("Dimension", lambda r: r["dimension"], "head"),
+            TableColumn("Compared", pair_label, "head"),
+            *alike(count, {"Models": "models", "First higher": "higher"}),
+            *alike(count, {"First, p": "first_p", "Second, p": "second_p"}),
+            *alike(count, {"First, shown": "first_claim", "Second, shown": "second_claim"}),
+        ],
+    )
+
+
+def _count_positions(states: States) -> pl.DataFrame:
+    """Count for each single word the models in which it is below, between and above groups."""
+    words = _first_readings(states, "terms").filter(pl.col("group").is_null())
+    means = _first_readings(states, "profiles")
+    keys = ("model", "words", "space", "dimension")
+    ends = means.group_by(keys).agg(
+        least=pl.col("estimate").min(), greatest=pl.col("estimate").max()
+    )
+    value = pl.col("coordinate")
+    below, above = value < pl.col("least"), value > pl.col("greatest")
+    return (
+        words.join(ends, on=keys, how="inner", maintain_order="left")
+        .group_by("words", "term", "space", "dimension", maintain_order=True)
+        .agg(
+            models=value.count(),
+            below=below.sum(),
+            between=(~below & ~above).sum(),
+            above=above.sum(),
+        )
+        .filter(pl.col("space") == pl.col("space").first())
+    )
+
+
+def _word_table(words: pl.DataFrame) -> ReportTable:
+    """Set out where single words stand; `words` as of `_count_positions`."""
+    return render_table(
+        words,
+        "Models in which a single word stands below the means of all groups, between them, or "
+        "above them.",
+        [
+            TableColumn("Word", lambda r: r["term"], "head"),
+            TableColumn("Dimension", lambda r: r["dimension"], "head"),
+            *alike(count, {"Models": "models", "Below": "below", "Between": "between"}),
+            *alike(count, {"Above": "above"}),
+        ],
+    )
+
+
+def _published_table(differences: pl.DataFrame) -> ReportTable:
+    """Set out the counts of the paper, of the words that were measured."""
+    counts = load_published("schuster2024", "tally").filter(
+        pl.col("words").is_in(differences["words"].unique().implode())
+    )
+
+    def models(row: Mapping[str, Any]) -> str:
+        """Write of how many models how many are meant."""
+        return f"{row['n_models']} of {row['of_models']}"
+
+    return render_table(
+        counts,
+        "Schuster et al. 2024, section 4.2: models in which a group is significantly higher (t "
+        "test, p below .05, not adjusted).",
+        [
+            TableColumn("Words", lambda r: r["words"], "head"),
+            TableColumn("Dimension", lambda r: r["dimension"], "head"),
+            TableColumn("Higher", lambda r: r["higher"], "text"),
+            TableColumn("Models", models),
+        ],
+    )
