@@ -48,11 +48,11 @@ def by_hand(network: Network, words: list[str], flips: tuple[int, ...] = (1, 1, 
     hops = shortest_path(network.weights, unweighted=True)
     place = dict(zip(words, network.places(words), strict=True))
     means = []
-    for side_own, targets in ((0, FEMALE), (1, MALE)):
+    for consistent, targets in ((0, FEMALE), (1, MALE)):
         differences = []
         for target, (pair, flip) in product(targets, zip(PRIMES[::2], flips, strict=True)):
             ends = [hops[place[words[pair + side]], place[words[target]]] for side in (0, 1)]
-            differences.append(flip * (ends[1 - side_own] - ends[side_own]))
+            differences.append(flip * (ends[1 - consistent] - ends[consistent]))
         means.append(float(np.mean(differences)))
     return [sum(means) / 2, *means]
 

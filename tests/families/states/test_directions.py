@@ -203,13 +203,13 @@ def test_the_papers_subset_needs_its_columns(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_directions_without_context(
-    states_read: dict[str, HiddenStates], released: Dictionary, shared_data: Path
+    cached_states: dict[str, HiddenStates], released: Dictionary, shared_data: Path
 ) -> None:
     """The accuracy of the released code on 2,563 words: mean over layers, cut at zero."""
     origin = {"model": "minilm", "contexts": "none", "removed": 0}
     extended = read_extended(shared_data / "nicolas" / "full_dictionary.csv")
     directions = predict_directions(
-        states_read["none"], released, states_read["further"], extended, of=origin
+        cached_states["none"], released, cached_states["further"], extended, of=origin
     )
     rows = directions.estimates.filter(layer="mean", dimension="all", cut="zero", method="wilson")
     (row,) = rows.iter_rows(named=True)

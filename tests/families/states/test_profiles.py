@@ -232,14 +232,19 @@ def test_bad_settings_and_missing_words_are_named() -> None:
 
 @pytest.mark.slow
 def test_every_difference_of_names_is_the_published_one(
-    states_read: dict[str, HiddenStates], released: Dictionary, shared_data: Path
+    cached_states: dict[str, HiddenStates], released: Dictionary, shared_data: Path
 ) -> None:
     """The reference is the released code's `projection` of names."""
     origin = {"model": "minilm", "contexts": "generated", "removed": 0}
     setting = ProfileSetting(draws=200)
     words = read_words("names")
     profile = measure_profile(
-        states_read["generated"], released, states_read["names"], words, of=origin, setting=setting
+        cached_states["generated"],
+        released,
+        cached_states["names"],
+        words,
+        of=origin,
+        setting=setting,
     )
     path = shared_data / "schuster" / "minilm_names_projection_reference.csv"
     theirs = pl.read_csv(path).with_columns(

@@ -47,10 +47,10 @@ def test_terms_without_a_vector_are_left_out(path: Path) -> None:
 def test_packed_and_without_a_first_line_it_is_the_same(path: Path, tmp_path: Path) -> None:
     packed = tmp_path / "tiny.vec.gz"
     packed.write_bytes(gzip.compress(LINES.partition("\n")[2].encode()))
-    plain, unpacked = (open_reader(str(file)) for file in (path, packed))
+    plain_reader, packed_reader = (open_reader(str(file)) for file in (path, packed))
     frame = alone(["warm", "old"])
-    assert plain.read(frame).values.tolist() == unpacked.read(frame).values.tolist()
-    assert plain.fingerprint != unpacked.fingerprint
+    assert plain_reader.read(frame).values.tolist() == packed_reader.read(frame).values.tolist()
+    assert plain_reader.fingerprint != packed_reader.fingerprint
 
 
 @pytest.mark.parametrize(
