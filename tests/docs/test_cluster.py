@@ -16,8 +16,8 @@ from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.stimuli import load_study
 
-HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
-SCRIPT = HOW_TO / "slurm.sh"
+GUIDES = Path(__file__).parents[2] / "docs" / "how-to"
+SCRIPT = GUIDES / "slurm.sh"
 
 ENGINE = """#!/bin/sh
 [ "$1" = run-batch ] || exit 2
@@ -32,9 +32,14 @@ def run(tmp_path: Path, task: int, **more: str) -> int:
     engine.parent.mkdir(exist_ok=True)
     engine.write_text(ENGINE)
     engine.chmod(0o755)
-    known = {"PATH": f"{engine.parent}:{os.environ['PATH']}", "ASKED": str(tmp_path / "asked")}
-    known |= {"SLURM_ARRAY_TASK_ID": str(task), **more}
-    done = subprocess.run(["sh", str(SCRIPT), str(tmp_path / "r"), "m"], env=known, check=False)
+    environment = {
+        "PATH": f"{engine.parent}:{os.environ['PATH']}",
+        "ASKED": str(tmp_path / "asked"),
+    }
+    environment |= {"SLURM_ARRAY_TASK_ID": str(task), **more}
+    done = subprocess.run(
+        ["sh", str(SCRIPT), str(tmp_path / "r"), "m"], env=environment, check=False
+    )
     return done.returncode
 
 
@@ -59,21 +64,24 @@ exec {sys.executable} -c 'from clinometer.cli import main; main()' "$@"
 @pytest.mark.slow
 def test_each_machine_answers_shards_of_its_own(serve: Callable[..., Any], tmp_path: Path) -> None:
     server = serve()
-    task = yaml.safe_load((HOW_TO / "sky.yaml").read_text(encoding="utf-8"))
+    task = yaml.safe_load((GUIDES / "sky.yaml").read_text(encoding="utf-8"))
     part = Selection(load_study("bai2025"), ["age"], ["replication"])
     shard_plan(Plan([part], ["openai-api/loop/m"], iterations=12), tmp_path / "r", 5)
-    written = len(list(tmp_path.glob("r/shards/1/*/*.jsonl")))
+    n_shards = len(list(tmp_path.glob("r/shards/1/*/*.jsonl")))
     command = tmp_path / "clinometer"
     command.write_text(COMMAND)
     command.chmod(0o755)
     path = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ":".join(sys.path)}
-    known = os.environ | path
-    given = {**task["envs"], "RESULTS": str(tmp_path / "r"), "SHARDS": "5"}
+    environment = os.environ | path
+    task_environment = {**task["envs"], "RESULTS": str(tmp_path / "r"), "SHARDS": "5"}
     answered = []
     for rank in range(task["num_nodes"]):
-        known |= {"SKYPILOT_NODE_RANK": str(rank), "SKYPILOT_NUM_NODES": str(task["num_nodes"])}
-        subprocess.run(["sh", "-ec", task["run"]], env=known | given, check=True)
+        environment |= {
+            "SKYPILOT_NODE_RANK": str(rank),
+            "SKYPILOT_NUM_NODES": str(task["num_nodes"]),
+        }
+        subprocess.run(["sh", "-ec", task["run"]], env=environment | task_environment, check=True)
         answered.append({path.name for path in tmp_path.glob("r/shards/1/*/*.answers.jsonl")})
-    assert answered[0] < answered[1] and len(answered[1]) == written > 2
+    assert answered[0] < answered[1] and len(answered[1]) == n_shards > 2
     assert {int(name[:5]) % 2 for name in answered[0]} == {0}
     assert collect_answers(tmp_path / "r")[0][0].complete and server.prompts.total() == 12

@@ -34,9 +34,9 @@ def find(typed: str) -> tuple[click.Context, click.Command, list[str]]:
     while isinstance(command, click.Group) and words:
         command.parse_args(context, words)  # profile puts in the name of its usual command
         words = [*context._protected_args, *context.args]
-        _, found, words = command.resolve_command(context, words)
-        assert found is not None
-        command, context = found, click.Context(found, parent=context)
+        _, subcommand, words = command.resolve_command(context, words)
+        assert subcommand is not None
+        command, context = subcommand, click.Context(subcommand, parent=context)
     return context, command, words
 
 
@@ -74,12 +74,12 @@ def test_options_that_pages_name_are_those_of_the_command(page: Path) -> None:
     unknown = {}
     for typed in mentions_of(page):
         context, command, rest = find(typed)
-        known = {name for option in command.get_params(context) for name in
-                 (*option.opts, *option.secondary_opts)}  # fmt: skip
+        declared = {name for option in command.get_params(context) for name in
+                    (*option.opts, *option.secondary_opts)}  # fmt: skip
         options = (word.strip("[]") for word in rest)
-        named = {word.partition("=")[0] for word in options if word.startswith("-")}
-        if named - known:
-            unknown[typed] = named - known
+        options_on_page = {word.partition("=")[0] for word in options if word.startswith("-")}
+        if options_on_page - declared:
+            unknown[typed] = options_on_page - declared
     assert unknown == {}
 
 

@@ -24,16 +24,16 @@ class Shown:
     begins: str
     shared: dict[str, str] = field(default_factory=dict)
     """Name in the block → file of the shared data."""
-    whole: bool = True
+    succeeds: bool = True
 
 
 EXAMPLES = [
-    Shown("README.md", "clinometer audit simulated/neutral", whole=False),
+    Shown("README.md", "clinometer audit simulated/neutral", succeeds=False),
     Shown("README.md", "clinometer score --study bai2025"),
     Shown("docs/how-to/recorded-answers.md", "clinometer score --study bai2025 --responses gpt4o"),
     Shown("docs/how-to/recorded-answers.md", "clinometer score --instrument relative_decision",
           {"chained.csv": "bai/gpt4_chained_labelled.csv"}),
-    Shown("docs/how-to/gate.md", "clinometer audit simulated/neutral", whole=False),
+    Shown("docs/how-to/gate.md", "clinometer audit simulated/neutral", succeeds=False),
     Shown("docs/how-to/planning.md", "clinometer power openai/gpt-4o-mini"),
     Shown("docs/how-to/reasoning.md",
           "clinometer score --study rmiat2025 --instrument reasoning_cost --responses o3-mini",
@@ -54,11 +54,11 @@ def put_files(example: Shown, page: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda shown: f"{Path(shown.page).stem}")
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: f"{Path(example.page).stem}")
 def test_an_example_prints_what_its_page_shows(example: Shown, tmp_path: Path) -> None:
     page = (ROOT / example.page).read_text(encoding="utf-8")
     (block,) = re.findall(rf"^```console\n(\$ {re.escape(example.begins)}.*?)^```", page,
                           re.DOTALL | re.MULTILINE)  # fmt: skip
     put_files(example, page, tmp_path)
-    wrong = run_commands(block, tmp_path, whole=example.whole)
+    wrong = run_commands(block, tmp_path, succeeds=example.succeeds)
     assert wrong is None, wrong

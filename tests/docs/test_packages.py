@@ -23,8 +23,8 @@ PACKAGE = re.compile(r"([a-z0-9][a-z0-9._-]*)(?:\[[\w,-]*\])?(?:[=<>!~].*)?", re
 def installed(text: str) -> set[str]:
     """Return the packages that the commands in a text install."""
     words = [word for match in INSTALLS.finditer(text) for word in match[1].split()]
-    found = [PACKAGE.fullmatch(word.strip("'")) for word in words]
-    return {re.sub(r"[-_.]+", "-", match[1]).lower() for match in found if match}
+    requirements = [PACKAGE.fullmatch(word.strip("'")) for word in words]
+    return {re.sub(r"[-_.]+", "-", match[1]).lower() for match in requirements if match}
 
 
 def declared() -> set[str]:
@@ -32,35 +32,35 @@ def declared() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     lists = [project["project"]["dependencies"], *project["dependency-groups"].values()]
     lists += project["project"]["optional-dependencies"].values()
-    names = [re.split(r"[\[ =<>!~;]", one)[0] for each in lists for one in each]
+    names = [re.split(r"[\[ =<>!~;]", requirement)[0] for group in lists for requirement in group]
     return {re.sub(r"[-_.]+", "-", name).lower() for name in [*names, project["project"]["name"]]}
 
 
-NAMED = ("README.md", "CHANGELOG.md", "docs", "src", ".ci", "action.yml", "Containerfile")
+DOCUMENTED = ("README.md", "CHANGELOG.md", "docs", "src", ".ci", "action.yml", "Containerfile")
 
 
 def documents() -> list[Path]:
     """Return all that a reader may copy a command from: pages, scripts and error messages."""
     listed = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files", *NAMED],
+        ["git", "-C", str(ROOT), "ls-files", *DOCUMENTED],
         capture_output=True, text=True, check=False,
     ).stdout.split()  # fmt: skip
-    found = [ROOT / name for name in listed] or [ROOT / "README.md", *ROOT.glob("docs/**/*")]
+    paths = [ROOT / name for name in listed] or [ROOT / "README.md", *ROOT.glob("docs/**/*")]
     return [
         path
-        for path in found
+        for path in paths
         if path.suffix in {".md", ".py", ".sh", ".yml", ".yaml", ".ipynb"}
         or path.name == "Containerfile"
     ]
 
 
 def test_what_a_document_installs_is_declared() -> None:
-    found = {
+    packages_by_document = {
         str(p.relative_to(ROOT)): installed(p.read_text(encoding="utf-8")) for p in documents()
     }
-    assert {name: packages - declared() for name, packages in found.items()} == dict.fromkeys(
-        found, set()
-    )
+    assert {
+        name: packages - declared() for name, packages in packages_by_document.items()
+    } == dict.fromkeys(packages_by_document, set())
 
 
 def test_documents_do_install_something() -> None:

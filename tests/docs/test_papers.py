@@ -47,31 +47,31 @@ def parsed(line: str) -> tuple[click.Command, dict[str, Any]]:
         name, *rest = args
         if name not in command.list_commands(context) and command.name == "profile":
             name, rest = "measure", args
-        found = command.get_command(context, name)
-        assert found is not None, f"{line}: no command {name}"
-        command, args = found, rest
+        subcommand = command.get_command(context, name)
+        assert subcommand is not None, f"{line}: no command {name}"
+        command, args = subcommand, rest
         context = click.Context(command)
     values, _, _ = command.make_parser(context).parse_args(args)
     for param in command.params:
-        given = values.get(param.name or "")
-        if isinstance(param.type, click.Choice) and given is not None:
-            for one in given if param.multiple else (given,):
-                param.type.convert(one, param, context)
+        argument = values.get(param.name or "")
+        if isinstance(param.type, click.Choice) and argument is not None:
+            for choice in argument if param.multiple else (argument,):
+                param.type.convert(choice, param, context)
     return command, values
 
 
-def named(values: dict[str, Any], name: str) -> set[str]:
+def option_names(values: dict[str, Any], name: str) -> set[str]:
     """Return the names that an option gives, once or several times."""
-    given = values.get(name)
-    several = given if isinstance(given, list | tuple) else [given]
-    return {one for one in several if isinstance(one, str)}
+    option = values.get(name)
+    several = option if isinstance(option, list | tuple) else [option]
+    return {entry for entry in several if isinstance(entry, str)}
 
 
 def check(line: str) -> None:
     """Raise where a line has an unknown command, option, study, instrument or wording."""
     command, values = parsed(line)
-    studies = named(values, "studies") | named(values, "study")
-    instruments = named(values, "instruments") | named(values, "instrument")
+    studies = option_names(values, "studies") | option_names(values, "study")
+    instruments = option_names(values, "instruments") | option_names(values, "instrument")
     if command.name == "published":
         for study in studies - {"STUDY"}:
             assert instruments <= {*PUBLISHED[study]}, line
@@ -136,8 +136,12 @@ def test_each_table_and_figure_has_one_place(paper: str) -> None:
     (section,) = re.findall(rf"^## {paper}\b.*?(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)
     first = re.findall(r"^\| (.*?) \|", section, re.MULTILINE)
     counted = Counter(number for cell in first for number in numbers(cell))
-    stated = [(kind, number) for kind, all_of in NUMBERED[paper].items() for number in all_of]
-    assert counted == Counter(stated)
+    expected = [
+        (kind, number)
+        for kind, numbers_of_kind in NUMBERED[paper].items()
+        for number in numbers_of_kind
+    ]
+    assert counted == Counter(expected)
 
 
 def test_every_table_of_the_page_is_whole() -> None:

@@ -42,9 +42,9 @@ class Loads(HTMLParser):
         self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        attributes = dict(attrs)
         if tag != "a":
-            self.found += [v for k in ("src", "href", "srcset", "data") if (v := given.get(k))]
+            self.found += [v for k in ("src", "href", "srcset", "data") if (v := attributes.get(k))]
 
 
 def outside(html: str) -> list[str]:
@@ -53,7 +53,7 @@ def outside(html: str) -> list[str]:
     page.feed(html)
     styles = re.findall(r"url\(\s*[\"']?([^)\"']+)|@import\s+[\"']([^\"']+)", html)
     loaded = [*page.found, *(a or b for a, b in styles)]
-    return [one for one in loaded if re.match(r"\s*(https?:)?//", one)]
+    return [address for address in loaded if re.match(r"\s*(https?:)?//", address)]
 
 
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
@@ -82,8 +82,10 @@ def test_what_is_loaded_from_elsewhere_is_found(html: str) -> None:
 def test_every_public_name_has_its_docstring_and_signature(site: Path, namespace: str) -> None:
     module = getattr(clinometer, namespace) if namespace else clinometer
     page = (site / f"reference/api/{namespace or 'clinometer'}.html").read_text(encoding="utf-8")
-    shown = set(re.findall(rf'<dt class="sig[^>]*id="{re.escape(module.__name__)}\.(\w+)"', page))
-    assert shown | ({"Inference"} if namespace else set()) >= {*module.__all__} - {*NAMESPACES}
+    documented = set(
+        re.findall(rf'<dt class="sig[^>]*id="{re.escape(module.__name__)}\.(\w+)"', page)
+    )
+    assert documented | ({"Inference"} if namespace else set()) >= {*module.__all__} - {*NAMESPACES}
 
 
 def test_a_signature_is_that_of_the_function(site: Path) -> None:

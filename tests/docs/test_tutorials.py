@@ -21,19 +21,19 @@ FOLDER = Path(__file__).parents[2] / "docs" / "tutorials"
 TUTORIALS = sorted(FOLDER.glob("*.md"))
 
 
-def differs(shown: str, found: str) -> str | None:
+def differs(expected: str, output: str) -> str | None:
     """Compare line by line, without spaces at their ends.
 
     "…" stands for any text of a line, alone on a line for any lines.
     """
     pattern = "".join(
         r"(?:.*\n)*" if line.strip() == "…" else re.escape(line.rstrip()).replace("…", ".*") + r"\n"
-        for line in shown.strip("\n").splitlines()
+        for line in expected.strip("\n").splitlines()
     )
-    lines = found.rstrip("\n").splitlines()
+    lines = output.rstrip("\n").splitlines()
     if re.fullmatch(pattern, "".join(f"{line.rstrip()}\n" for line in lines)):
         return None
-    return f"the page shows\n\n{shown}\n\nbut it is\n\n{found}"
+    return f"the page shows\n\n{expected}\n\nbut it is\n\n{output}"
 
 
 def commands(block: str) -> Iterator[tuple[str, str]]:
@@ -43,13 +43,13 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
-def run_commands(block: str, folder: Path, *, whole: bool = True) -> str | None:
+def run_commands(block: str, folder: Path, *, succeeds: bool = True) -> str | None:
     """Run commands as a shell does, and compare what they print with what is shown.
 
-    If not `whole`, a command may fail, as a gate does, and be shown without what it prints.
+    If not `succeeds`, a command may fail, as a gate does, and be shown without what it prints.
     """
     binaries = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for command, shown in commands(block):
+    for command, expected in commands(block):
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=folder,
@@ -58,10 +58,10 @@ def run_commands(block: str, folder: Path, *, whole: bool = True) -> str | None:
             text=True,
             check=False,
         )
-        if done.returncode and whole:
+        if done.returncode and succeeds:
             return f"exit code {done.returncode}: {command}\n{done.stdout}{done.stderr}"
-        if (shown.strip() or whole) and (found := differs(shown, done.stdout)):
-            return f"{command}\n\n{found}"
+        if (expected.strip() or succeeds) and (difference := differs(expected, done.stdout)):
+            return f"{command}\n\n{difference}"
     return None
 
 
@@ -103,7 +103,7 @@ def test_a_tutorial_does_what_it_shows(
     if "ssh-keygen" in path.read_text(encoding="utf-8") and shutil.which("ssh-keygen") is None:
         pytest.skip("needs ssh-keygen (openssh-client)")
     monkeypatch.chdir(tmp_path)
-    document = Sybil([CodeBlockParser(*one) for one in EVALUATORS.items()]).parse(path)
+    document = Sybil([CodeBlockParser(*evaluator) for evaluator in EVALUATORS.items()]).parse(path)
     languages = re.findall(r"^```(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     examples = list(document.examples())
     assert len(examples) == len(languages) > 5
@@ -117,7 +117,7 @@ def labels(figure: Path) -> list[str]:
     """Return what the marks of a figure stand for, numbers with four decimals."""
     texts = re.findall(r'aria-label="([^"]*)"', figure.read_text(encoding="utf-8"))
     assert texts
-    return [re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.4f}", one) for one in texts]
+    return [re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.4f}", text) for text in texts]
 
 
 def test_there_is_a_tutorial_for_each_reader() -> None:
@@ -125,7 +125,7 @@ def test_there_is_a_tutorial_for_each_reader() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "found", "same"),
+    ("expected", "output", "same"),
     [
         ("a\nb", "a\nb\n", True),
         ("", "", True),
@@ -138,8 +138,8 @@ def test_there_is_a_tutorial_for_each_reader() -> None:
         ("a.", "ab", False),
     ],
 )
-def test_what_a_page_may_leave_out(shown: str, found: str, same: bool) -> None:
-    assert (differs(shown, found) is None) == same
+def test_what_a_page_may_leave_out(expected: str, output: str, same: bool) -> None:
+    assert (differs(expected, output) is None) == same
 
 
 def test_a_wrong_command_output_or_exit_code_is_found(

@@ -129,9 +129,9 @@ def test_a_score_has_the_mass_of_its_options_and_a_reason_where_there_is_none() 
 
 
 def test_whole_options_have_a_mass_and_no_floor() -> None:
-    whole = scored({"": [-7.0, -8.0]}, None)
-    assert whole.score is not None
-    assert whole.option_mass == pytest.approx(math.exp(-7) + math.exp(-8))
+    mass_row = scored({"": [-7.0, -8.0]}, None)
+    assert mass_row.score is not None
+    assert mass_row.option_mass == pytest.approx(math.exp(-7) + math.exp(-8))
 
 
 @pytest.mark.parametrize("recorded", ["", "[", "[1]", '{"joy": 3}', '{"joy": {"options": "x"}}',

@@ -24,7 +24,7 @@ from clinometer.results.records import journals
 from clinometer.stimuli import load_study, study_hash
 
 LIKELIHOOD = MODES["likelihood"]
-ASKED = {"prompt": "Say {option}, hear {attribute}", "options": ["old", "young"], "system": None}
+WORDING = {"prompt": "Say {option}, hear {attribute}", "options": ["old", "young"], "system": None}
 SERVED = "openai-api-completions/loop/m"
 
 #: What the words of the server's texts are made of, and their log-probabilities.
@@ -37,30 +37,30 @@ def logprob(before: str, token: str) -> float:
 
 
 def tokens_of(text: str) -> list[tuple[str, float]]:
-    found: list[tuple[str, float]] = []
+    tokens: list[tuple[str, float]] = []
     for word in text.split(" "):
         for place, piece in enumerate(TOKENS.get(word, [word])):
-            token = f" {piece}" if found and not place else piece
-            found.append((token, logprob("".join(t for t, _ in found), token)))
-    return found
+            token = f" {piece}" if tokens and not place else piece
+            tokens.append((token, logprob("".join(t for t, _ in tokens), token)))
+    return tokens
 
 
 def expected(beginning: str, word: str) -> float:
-    read = tokens_of(f"{beginning} {word}")
-    return sum(value for _, value in read[-len(TOKENS.get(word, [word])) :])
+    tokens = tokens_of(f"{beginning} {word}")
+    return sum(value for _, value in tokens[-len(TOKENS.get(word, [word])) :])
 
 
 def choice_of(body: dict[str, Any], form: str) -> dict[str, Any]:
-    read = tokens_of(body["prompt"])
+    tokens = tokens_of(body["prompt"])
     if form == "prompt_logprobs":
         assert body["prompt_logprobs"] == 1
-        listed = [{"7": {"decoded_token": t, "logprob": v, "rank": 1}} for t, v in read]
+        listed = [{"7": {"decoded_token": t, "logprob": v, "rank": 1}} for t, v in tokens]
         return {"text": " x", "prompt_logprobs": [None, *listed[1:]]}
     if form == "echo":
         assert body["echo"] is True
-        read.append((" joy", -0.5))  # generated
-        listed = [t.replace(" ", "Ġ") for t, _ in read]
-        values = [None, *(v for _, v in read[1:])]
+        tokens.append((" joy", -0.5))  # generated
+        listed = [t.replace(" ", "Ġ") for t, _ in tokens]
+        values = [None, *(v for _, v in tokens[1:])]
         return {"text": "", "logprobs": {"tokens": listed, "token_logprobs": values}}
     if form == "generated":  # it knows no echo
         return {"text": " x", "logprobs": {"tokens": [" x"], "token_logprobs": [-0.1]}}
@@ -75,8 +75,8 @@ def server(serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callab
         def reply(body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
             choice = {"index": 0, "finish_reason": "length", **choice_of(body, form)}
             usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
-            whole = {"id": "1", "object": "text_completion", "created": 0, "model": "m"}
-            return 200, {**whole, "choices": [choice], "usage": usage}
+            envelope = {"id": "1", "object": "text_completion", "created": 0, "model": "m"}
+            return 200, {**envelope, "choices": [choice], "usage": usage}
 
         running = serve(reply)
         monkeypatch.setenv("LOOP_BASE_URL", running.url)
@@ -89,11 +89,13 @@ def server(serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callab
 def small_trials() -> pl.DataFrame:
     """Two trials about words that the server knows."""
     study = load_study("bai2025")
-    one = study.stereotypes["career"].model_copy(
+    career = study.stereotypes["career"].model_copy(
         update={"tied": ["wedding", "joy"], "counter": ["agony", "salary"]}
     )
-    own = study.model_copy(update={"name": "own", "stereotypes": {"career": one}})
-    return cm.draw(own, cm.Design(mode="likelihood", iterations=1), variations=["list", "talk"])
+    small_study = study.model_copy(update={"name": "own", "stereotypes": {"career": career}})
+    return cm.draw(
+        small_study, cm.Design(mode="likelihood", iterations=1), variations=["list", "talk"]
+    )
 
 
 @pytest.mark.parametrize("form", ["prompt_logprobs", "echo"])
@@ -106,9 +108,9 @@ def test_a_server_is_asked_every_text_and_the_tokens_of_its_end_add_up(
     assert answers["error"].null_count() == len(answers) == 2
     assert running.prompts.total() == 16
     for row in answers.iter_rows(named=True):
-        asked, found = Texts.from_trial(row), json.loads(row["response"])
-        assert found == {
-            word: [pytest.approx(expected(one, word)) for one in asked.beginnings]
+        texts, response = Texts.from_trial(row), json.loads(row["response"])
+        assert response == {
+            word: [pytest.approx(expected(beginning, word)) for beginning in texts.beginnings]
             for word in row["attributes"]
         }
     (journal,) = journals(tmp_path)
@@ -126,7 +128,7 @@ def test_a_server_that_tells_nothing_of_texts_is_named_after_one_call(
 
 
 @pytest.mark.parametrize(
-    ("tokens", "end", "found"),
+    ("tokens", "end", "total"),
     [
         ([("think", -9.0), (" joy", -1.5)], " joy", -1.5),
         ([("think", -9.0), ("▁wed", -1.0), ("ding", -0.25)], " wedding", -1.25),
@@ -139,7 +141,7 @@ def test_a_server_that_tells_nothing_of_texts_is_named_after_one_call(
     ],
 )
 def test_tokens_are_the_end_or_nothing_is_read(
-    tokens: list[tuple[str, float]], end: str, found: float | None
+    tokens: list[tuple[str, float]], end: str, total: float | None
 ) -> None:
     from inspect_ai.model import (
         ChatCompletionChoice,
@@ -152,12 +154,12 @@ def test_tokens_are_the_end_or_nothing_is_read(
     listed = Logprobs(content=[Logprob(token=t, logprob=v) for t, v in tokens])
     message = ChatMessageAssistant(content="")
     choice = ChatCompletionChoice(message=message, prompt_logprobs=listed)
-    trial = {**ASKED, "options": ["old"], "attributes": [end.strip(), "pain"]}
-    other = [Logprob(token=" pain", logprob=-1.0)]
-    known = ChatCompletionChoice(message=message, prompt_logprobs=Logprobs(content=other))
-    outputs = [ModelOutput(model="m", choices=[one]) for one in (choice, known)]
-    read = LIKELIHOOD.read_outputs(trial, outputs, "vllm-completions/m")
-    assert json.loads(read.response) == {end.strip(): [found], "pain": [-1.0]}
+    trial = {**WORDING, "options": ["old"], "attributes": [end.strip(), "pain"]}
+    tokens_known = [Logprob(token=" pain", logprob=-1.0)]
+    readable = ChatCompletionChoice(message=message, prompt_logprobs=Logprobs(content=tokens_known))
+    outputs = [ModelOutput(model="m", choices=[alternative]) for alternative in (choice, readable)]
+    answer = LIKELIHOOD.read_outputs(trial, outputs, "vllm-completions/m")
+    assert json.loads(answer.response) == {end.strip(): [total], "pain": [-1.0]}
 
 
 def test_a_word_whose_tokens_cannot_be_told_apart_is_left_out_and_ends_no_run() -> None:
@@ -173,23 +175,27 @@ def test_a_word_whose_tokens_cannot_be_told_apart_is_left_out_and_ends_no_run() 
     choice = ChatCompletionChoice(
         message=ChatMessageAssistant(content=""), prompt_logprobs=Logprobs(content=tokens)
     )
-    trial = {**ASKED, "options": ["old"], "attributes": ["über"]}
-    read = LIKELIHOOD.read_outputs(
+    trial = {**WORDING, "options": ["old"], "attributes": ["über"]}
+    answer = LIKELIHOOD.read_outputs(
         trial, [ModelOutput(model="m", choices=[choice])], "vllm-completions/m"
     )
-    assert json.loads(read.response) == {"über": [None]}
+    assert json.loads(answer.response) == {"über": [None]}
 
 
 def test_what_differs_is_the_option_or_the_attribute_whichever_stands_first() -> None:
-    of_options = Texts.from_trial({**ASKED, "attributes": ["joy"], "system": "Be fair."})
-    assert of_options.beginnings == ["Be fair.\n\nSay old, hear", "Be fair.\n\nSay young, hear"]
-    assert of_options.response({"attributes": ["joy"]}, [[-1.0], [-2.0]]) == '{"joy": [-1.0, -2.0]}'
-    asked = {"prompt": "Is it {attribute}? {option}", "options": ["yes", "no"]}
-    of_attributes = Texts.from_trial({**asked, "attributes": ["art", "math"]})
-    assert of_attributes.all_texts() == ["Is it art? yes", "Is it art? no", "Is it math? yes",
+    option_texts = Texts.from_trial({**WORDING, "attributes": ["joy"], "system": "Be fair."})
+    assert option_texts.beginnings == ["Be fair.\n\nSay old, hear", "Be fair.\n\nSay young, hear"]
+    assert (
+        option_texts.response({"attributes": ["joy"]}, [[-1.0], [-2.0]]) == '{"joy": [-1.0, -2.0]}'
+    )
+    wording = {"prompt": "Is it {attribute}? {option}", "options": ["yes", "no"]}
+    attribute_texts = Texts.from_trial({**wording, "attributes": ["art", "math"]})
+    assert attribute_texts.all_texts() == ["Is it art? yes", "Is it art? no", "Is it math? yes",
                                      "Is it math? no"]  # fmt: skip
-    found = of_attributes.response({"attributes": ["art", "math"]}, [[-1.0, -2.0], [-3.0, -4.0]])
-    assert json.loads(found) == {"art": [-1.0, -2.0], "math": [-3.0, -4.0]}
+    response = attribute_texts.response(
+        {"attributes": ["art", "math"]}, [[-1.0, -2.0], [-3.0, -4.0]]
+    )
+    assert json.loads(response) == {"art": [-1.0, -2.0], "math": [-3.0, -4.0]}
 
 
 def test_a_model_of_transformers_gives_what_the_whole_text_gives(
@@ -208,26 +214,26 @@ def test_a_model_of_transformers_gives_what_the_whole_text_gives(
     trial = {
         **{"instrument": "word_association", "mode": "likelihood", "seed": 1, "followup": None},
         **{"reasoning_effort": None, "temperature": None, "schema": None},
-        **{**ASKED, "attributes": ["wed", "w", "agony"]},
+        **{**WORDING, "attributes": ["wed", "w", "agony"]},
     }
     outputs = asyncio.run(LIKELIHOOD.ask(trial, opened))
-    found = json.loads(LIKELIHOOD.answer(trial, outputs, "hf/tiny")["response"])
+    response = json.loads(LIKELIHOOD.answer(trial, outputs, "hf/tiny")["response"])
     model = AutoModelForCausalLM.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    asked = Texts.from_trial(trial)
-    for at, beginning in enumerate(asked.beginnings):
+    texts = Texts.from_trial(trial)
+    for place, beginning in enumerate(texts.beginnings):
         begun = len(tokenizer(beginning).input_ids)
-        for word, end in zip(trial["attributes"], asked.ends, strict=True):
-            whole = tokenizer(beginning + end).input_ids
+        for word, end in zip(trial["attributes"], texts.ends, strict=True):
+            token_ids = tokenizer(beginning + end).input_ids
             with torch.inference_mode():
-                logits = model(input_ids=torch.tensor([whole])).logits[0]
+                logits = model(input_ids=torch.tensor([token_ids])).logits[0]
             rows = logits.log_softmax(dim=-1)[begun - 1 : -1]
-            direct = sum(float(row[t]) for row, t in zip(rows, whole[begun:], strict=True))
-            assert found[word][at] == pytest.approx(direct, abs=1e-4)
+            direct = sum(float(row[t]) for row, t in zip(rows, token_ids[begun:], strict=True))
+            assert response[word][place] == pytest.approx(direct, abs=1e-4)
     scorer, before = opened.api.ends, opened.api.ends.computed
-    scorer.score(asked.beginnings[0], asked.ends)
+    scorer.score(texts.beginnings[0], texts.ends)
     again = scorer.computed - before  # the beginning is kept
-    assert again == sum(len(tokenizer(end).input_ids) - 1 for end in asked.ends)
+    assert again == sum(len(tokenizer(end).input_ids) - 1 for end in texts.ends)
 
 
 @pytest.mark.parametrize(
@@ -287,26 +293,30 @@ LOGS = st.floats(-12, 12)
 
 def scored(pairs: dict[str, list[float]]) -> float:
     study = load_study("bai2025")
-    one = study.stereotypes["age"].model_copy(
+    age = study.stereotypes["age"].model_copy(
         update={"tied": list(WORDS[:3]), "counter": list(WORDS[3:])}
     )
-    own = study.model_copy(update={"stereotypes": {"age": one}})
-    asked = INSTRUMENTS["word_association"]
+    age_study = study.model_copy(update={"stereotypes": {"age": age}})
+    instrument = INSTRUMENTS["word_association"]
     trial = {"mode": "likelihood", "order": None, "attributes": list(WORDS)}
     trial |= {"marginalized": "old", "default": "young"}
-    (found,) = asked.score(json.dumps(pairs), trial, asked.key(own, "age", "hear")).values()
-    assert found.score is not None
-    return found.score
+    (estimate,) = instrument.score(
+        json.dumps(pairs), trial, instrument.key(age_study, "age", "hear")
+    ).values()
+    assert estimate.score is not None
+    return estimate.score
 
 
 @given(st.lists(st.tuples(LOGS, LOGS), min_size=6, max_size=6), st.lists(LOGS, min_size=6), LOGS)
 def test_what_a_word_or_a_group_does_to_all_cancels(
-    logprobs: list[tuple[float, float]], of_words: list[float], of_group: float
+    logprobs: list[tuple[float, float]], word_shifts: list[float], group_shift: float
 ) -> None:
     plain = {w: [*pair] for w, pair in zip(WORDS, logprobs, strict=True)}
     score = scored(plain)
-    frequent = {w: [a + x, b + x] for (w, (a, b)), x in zip(plain.items(), of_words, strict=False)}
-    likelier = {w: [a + of_group, b] for w, (a, b) in plain.items()}
+    frequent = {
+        w: [a + x, b + x] for (w, (a, b)), x in zip(plain.items(), word_shifts, strict=False)
+    }
+    likelier = {w: [a + group_shift, b] for w, (a, b) in plain.items()}
     swapped = {w: [b, a] for w, (a, b) in plain.items()}
     assert scored(frequent) == pytest.approx(score, abs=1e-9)
     assert scored(likelier) == pytest.approx(score, abs=1e-9)
@@ -330,9 +340,9 @@ def test_the_embedded_model_shows_what_is_known_and_nothing_of_invented_names(
 
 def _alphabet(data: bytes) -> str:
     """GPT-2's letters; the bytes of these words that have no letter of their own are moved."""
-    kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    moved = [byte for byte in range(256) if byte not in kept]
-    return "".join(chr(b) if b in kept else chr(256 + moved.index(b)) for b in data)
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    moved = [byte for byte in range(256) if byte not in printable]
+    return "".join(chr(b) if b in printable else chr(256 + moved.index(b)) for b in data)
 
 
 SPELLED: dict[str, Callable[[bytes], str]] = {
@@ -353,7 +363,7 @@ def _read_text(tokens: list[tuple[str, list[int] | None]], end: str) -> Any:
         ModelOutput,
     )
 
-    listed = [Logprob(token=text, logprob=-1.0, bytes=given) for text, given in tokens]
+    listed = [Logprob(token=text, logprob=-1.0, bytes=token_bytes) for text, token_bytes in tokens]
     choice = ChatCompletionChoice(
         message=ChatMessageAssistant(content=""),
         prompt_logprobs=Logprobs(content=[Logprob(token="想", logprob=-9.0), *listed]),
@@ -363,21 +373,21 @@ def _read_text(tokens: list[tuple[str, list[int] | None]], end: str) -> Any:
     return LIKELIHOOD.read_outputs(trial, [output], "vllm-completions/m")
 
 
-@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("has_bytes", [True, False])
 @pytest.mark.parametrize("form", SPELLED)
 @pytest.mark.parametrize("end", ["她们", "été", "🙂"])
-def test_parts_of_characters_add_up_to_an_end(end: str, form: str, given: bool) -> None:
+def test_parts_of_characters_add_up_to_an_end(end: str, form: str, has_bytes: bool) -> None:
     data = end.encode()
     parts = [data[:1], data[1:2], data[2:]]
-    tokens = [(SPELLED[form](part), list(part) if given else None) for part in parts]
+    tokens = [(SPELLED[form](part), list(part) if has_bytes else None) for part in parts]
     assert json.loads(_read_text(tokens, end).response) == {end: [-3.0]}
 
 
-@pytest.mark.parametrize("written", ["\ufffd", ""])
-def test_bytes_tell_an_end_that_was_replaced_and_nothing_else_does(written: str) -> None:
+@pytest.mark.parametrize("spelling", ["\ufffd", ""])
+def test_bytes_tell_an_end_that_was_replaced_and_nothing_else_does(spelling: str) -> None:
     parts = [b"\xe5", b"\xa5\xb9"]
-    known = _read_text([(written, list(part)) for part in parts], "她")
-    assert json.loads(known.response) == {"她": [-2.0]} and known.first_tokens is None
-    unknown = _read_text([(written, None) for _ in parts], "她")
+    with_bytes = _read_text([(spelling, list(part)) for part in parts], "她")
+    assert json.loads(with_bytes.response) == {"她": [-2.0]} and with_bytes.first_tokens is None
+    unknown = _read_text([(spelling, None) for _ in parts], "她")
     assert json.loads(unknown.response) == {"她": [None]}
     assert json.loads(unknown.first_tokens) == {"她": {"unreadable": 1.0}}

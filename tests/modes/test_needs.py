@@ -68,7 +68,7 @@ def test_a_number_of_reasoning_tokens_is_refused_where_it_would_not_be_sent(name
 
 
 @pytest.mark.parametrize(
-    ("response", "stop_reason", "kept"),
+    ("response", "stop_reason", "follows_schema"),
     [
         ('{"decision": "yes"}', "stop", True),
         ('```json\n{"decision": "perhaps"}```', "stop", True),
@@ -82,16 +82,16 @@ def test_a_number_of_reasoning_tokens_is_refused_where_it_would_not_be_sent(name
     ],
 )
 def test_free_text_shows_that_a_schema_was_ignored(
-    response: str, stop_reason: str, kept: bool | None
+    response: str, stop_reason: str, follows_schema: bool | None
 ) -> None:
     trial = {"mode": "structured", "schema": write_schema({"decision": ["yes", "no"]})}
     answer: dict[str, Any] = {"response": response, "stop_reason": stop_reason}
-    assert MODES["structured"].shows_need(trial, answer) is kept
+    assert MODES["structured"].shows_need(trial, answer) is follows_schema
     proven = set[str]()
-    if kept is False:
+    if follows_schema is False:
         with pytest.raises(ModelError, match="acme/m does not close answers to a JSON schema"):
             check_need(trial, answer, "acme/m", proven)
     else:
         check_need(trial, answer, "acme/m", proven)
-    assert bool(proven) is bool(kept)
+    assert bool(proven) is bool(follows_schema)
     check_need(trial, answer, "acme/m", {"structured"})  # then it cannot be read, and that is all

@@ -13,9 +13,9 @@ WORDS = ["她们", "élève", "🙂 happy", "남자", "девушка"]
 
 def gpt2(data: bytes) -> str:
     """GPT-2's alphabet, as its encoder makes it."""
-    kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    moved = [byte for byte in range(256) if byte not in kept]
-    return "".join(chr(b) if b in kept else chr(256 + moved.index(b)) for b in data)
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    moved = [byte for byte in range(256) if byte not in printable]
+    return "".join(chr(b) if b in printable else chr(256 + moved.index(b)) for b in data)
 
 
 FORMS = {
@@ -27,13 +27,13 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("given_as", ["nothing", "right", "of the text"])
+@pytest.mark.parametrize("kind", ["nothing", "right", "of the text"])
 @pytest.mark.parametrize("word", WORDS)
-def test_the_first_bytes_of_an_option_are_read(form: str, given_as: str, word: str) -> None:
+def test_the_first_bytes_of_an_option_are_read(form: str, kind: str, word: str) -> None:
     part = word.encode()[: 1 if ord(word[0]) < 0x800 else 2]
     text = FORMS[form](part)
     by_kind = {"nothing": None, "right": list(part), "of the text": list(text.encode())}
-    token = ListedToken(text, -1.0, by_kind[given_as])
+    token = ListedToken(text, -1.0, by_kind[kind])
     assert begun_options(token, [word, "old"]) == ([0], True)
 
 

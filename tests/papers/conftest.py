@@ -9,7 +9,7 @@ from scipy.special import expit
 
 
 @pytest.fixture(scope="session")
-def drawn() -> Callable[..., pl.DataFrame]:
+def draw_decisions() -> Callable[..., pl.DataFrame]:
     """Decisions with a random intercept for each cluster, and a predictor that varies in both."""
 
     def frame_of(

@@ -25,14 +25,16 @@ def draw(
     return pl.DataFrame({"x": x, "decision": decision, "cluster": member})
 
 
-def row(found: Regression, method: str, component: str) -> dict:
-    rows = found.estimates.hstack(found.fits.select("cluster_sd", "slope_sd", "n_missing"))
+def row(regression: Regression, method: str, component: str) -> dict:
+    rows = regression.estimates.hstack(
+        regression.fits.select("cluster_sd", "slope_sd", "n_missing")
+    )
     return rows.filter(method=method, component=component, part="all").row(0, named=True)
 
 
 def test_rows_are_told_apart_by_method_and_component():
-    found = regress(draw(0, 8, 20, within=1, between=0), "x", clusters="cluster")
-    assert found.estimates.select("method", "component").rows() == [
+    regression = regress(draw(0, 8, 20, within=1, between=0), "x", clusters="cluster")
+    assert regression.estimates.select("method", "component").rows() == [
         ("published", "total"),
         ("clustered", "total"),
         ("clustered", "within"),
@@ -40,17 +42,17 @@ def test_rows_are_told_apart_by_method_and_component():
         ("mixed", "within"),
         ("mixed", "between"),
     ]
-    assert found.fits["component"].to_list() == found.estimates["component"].to_list()
+    assert regression.fits["component"].to_list() == regression.estimates["component"].to_list()
 
 
 def test_nothing_within_and_much_between_are_told_apart():
     """One coefficient for both, of the predictor as it is, lies between the two."""
-    found = regress(draw(1, 200, 30, within=0, between=1.5), "x", clusters="cluster")
+    regression = regress(draw(1, 200, 30, within=0, between=1.5), "x", clusters="cluster")
     for method, attenuated in (("clustered", 0.8), ("mixed", 1.0)):
-        within, between = (row(found, method, part) for part in ("within", "between"))
+        within, between = (row(regression, method, part) for part in ("within", "between"))
         assert abs(within["estimate"]) < 3 * within["se"] < 0.2
         assert between["estimate"] == pytest.approx(1.5 * attenuated, abs=0.3)
-    assert 0.2 < row(found, "clustered", "total")["estimate"] < 1.2
+    assert 0.2 < row(regression, "clustered", "total")["estimate"] < 1.2
 
 
 def test_mixed_finds_slopes_that_vary():
@@ -68,11 +70,11 @@ def test_unit_of_the_predictor_changes_nothing_else(unit):
     plain = regress(frame, "x", clusters="cluster")
     scaled = regress(frame.with_columns(pl.col("x") * unit), "x", clusters="cluster")
     for part in ("within", "between"):
-        one, other = (row(found, "mixed", part) for found in (plain, scaled))
-        assert other["estimate"] * unit == pytest.approx(one["estimate"], rel=1e-4)
-        assert other["slope_sd"] * unit == pytest.approx(one["slope_sd"], rel=1e-3)
-        assert other["cluster_sd"] == pytest.approx(one["cluster_sd"], rel=1e-3)
-        assert other["p"] == pytest.approx(one["p"], rel=1e-3)
+        original, rescaled = (row(fitted, "mixed", part) for fitted in (plain, scaled))
+        assert rescaled["estimate"] * unit == pytest.approx(original["estimate"], rel=1e-4)
+        assert rescaled["slope_sd"] * unit == pytest.approx(original["slope_sd"], rel=1e-3)
+        assert rescaled["cluster_sd"] == pytest.approx(original["cluster_sd"], rel=1e-3)
+        assert rescaled["p"] == pytest.approx(original["p"], rel=1e-3)
 
 
 def test_clustered_parts_are_those_of_statsmodels():
@@ -83,11 +85,11 @@ def test_clustered_parts_are_those_of_statsmodels():
     fit = sm.Logit(frame["decision"].to_numpy(), sm.add_constant(parts)).fit(
         disp=0, cov_type="cluster", cov_kwds={"groups": frame["cluster"].to_numpy()}
     )
-    found = regress(frame, "x", clusters="cluster")
-    for at, part in enumerate(("within", "between"), start=1):
-        ours = row(found, "clustered", part)
-        assert ours["estimate"] == pytest.approx(fit.params[at], rel=1e-6)
-        assert ours["se"] == pytest.approx(fit.bse[at], rel=0.02)
+    regression = regress(frame, "x", clusters="cluster")
+    for index, part in enumerate(("within", "between"), start=1):
+        ours = row(regression, "clustered", part)
+        assert ours["estimate"] == pytest.approx(fit.params[index], rel=1e-6)
+        assert ours["se"] == pytest.approx(fit.bse[index], rel=0.02)
 
 
 def test_intervals_hold_where_slopes_vary():
@@ -108,19 +110,23 @@ def test_intervals_hold_where_slopes_vary():
 def test_a_part_that_does_not_vary_has_a_note_and_the_other_a_number():
     frame = draw(5, 8, 20, within=1, between=0.5)
     centred = frame.with_columns(pl.col("x") - pl.col("x").mean().over("cluster"))
-    found = regress(centred, "x", clusters="cluster")
+    regression = regress(centred, "x", clusters="cluster")
     means = frame.with_columns(x=1e6 + pl.col("x").mean().over("cluster"))
-    other = regress(means, "x", clusters="cluster")
+    between_only = regress(means, "x", clusters="cluster")
     for method in ("clustered", "mixed"):
-        assert row(found, method, "within")["estimate"] is not None
-        assert row(found, method, "between")["note"] == "predictor does not vary between clusters"
-        assert row(other, method, "between")["estimate"] is not None
-        assert row(other, method, "within")["note"] == "predictor does not vary within clusters"
-    assert row(other, "mixed", "between")["slope_sd"] is None
+        assert row(regression, method, "within")["estimate"] is not None
+        assert (
+            row(regression, method, "between")["note"] == "predictor does not vary between clusters"
+        )
+        assert row(between_only, method, "between")["estimate"] is not None
+        assert (
+            row(between_only, method, "within")["note"] == "predictor does not vary within clusters"
+        )
+    assert row(between_only, "mixed", "between")["slope_sd"] is None
 
 
 def test_two_clusters_tell_nothing_of_what_is_between_them():
-    found = regress(draw(6, 2, 60, within=1, between=0), "x", clusters="cluster")
+    regression = regress(draw(6, 2, 60, within=1, between=0), "x", clusters="cluster")
     for method in ("clustered", "mixed"):
-        assert row(found, method, "within")["df"] == pytest.approx(1, abs=0.1)
-        assert row(found, method, "between")["note"] == "fewer than 3 clusters"
+        assert row(regression, method, "within")["df"] == pytest.approx(1, abs=0.1)
+        assert row(regression, method, "between")["note"] == "fewer than 3 clusters"

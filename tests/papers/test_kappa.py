@@ -23,13 +23,17 @@ def only(frame: pl.DataFrame, **options) -> dict:
     """Return the counts, and each measure with its ends, by name."""
     estimates, confusion = agreement(frame, **options)
     row = confusion.row(0, named=True)
-    for one in estimates.filter(part="all").iter_rows(named=True):
-        name = one["measure"]
-        row |= {name: one["estimate"], f"{name}_low": one["ci_low"], f"{name}_high": one["ci_high"]}
+    for estimate in estimates.filter(part="all").iter_rows(named=True):
+        name = estimate["measure"]
         row |= {
-            f"{name}_se": one["se"],
-            "confidence": one["confidence"],
-            f"{name}_of": one["n_scored"],
+            name: estimate["estimate"],
+            f"{name}_low": estimate["ci_low"],
+            f"{name}_high": estimate["ci_high"],
+        }
+        row |= {
+            f"{name}_se": estimate["se"],
+            "confidence": estimate["confidence"],
+            f"{name}_of": estimate["n_scored"],
         }
     return row
 
@@ -62,12 +66,12 @@ def test_interval_is_wilsons(cells, confidence):
 
 
 def test_what_was_not_read_lowers_coverage_alone():
-    read, unread = only(answers(20, 5, 10, 15)), only(answers(20, 5, 10, 15, missing=(30, 20)))
+    complete, unread = only(answers(20, 5, 10, 15)), only(answers(20, 5, 10, 15, missing=(30, 20)))
     assert (unread["n"], unread["n_read"], unread["read_share"]) == (100, 50, 0.5)
     assert (unread["n_missing_1"], unread["n_missing_0"]) == (30, 20)
     assert (unread["read_share_of"], unread["agreement_of"], unread["kappa_of"]) == (100, 50, 50)
     for column in ("agreement", "kappa", "kappa_se", "agreement_low"):
-        assert unread[column] == read[column]
+        assert unread[column] == complete[column]
 
 
 def test_without_a_label_nothing_is_compared():
@@ -133,8 +137,8 @@ def test_numbers_are_in_their_range_and_never_nan(cells, missing_1, missing_0):
 def test_kappa_does_not_ask_which_is_the_reader_or_which_is_1(cells):
     n_11, n_10, n_01, n_00 = cells
     kappa = only(answers(*cells))["kappa"]
-    for other in ((n_11, n_01, n_10, n_00), (n_00, n_01, n_10, n_11)):
-        assert only(answers(*other))["kappa"] == pytest.approx(kappa, abs=1e-12)
+    for swapped in ((n_11, n_01, n_10, n_00), (n_00, n_01, n_10, n_11)):
+        assert only(answers(*swapped))["kappa"] == pytest.approx(kappa, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,14 @@ def without_statsmodels(monkeypatch):
     monkeypatch.setitem(sys.modules, "statsmodels", None)
 
 
-def test_a_coefficient_is_empty_and_its_note_names_the_extra(drawn):
-    regression = regress(drawn(), "score", clusters="cluster")
+def test_a_coefficient_is_empty_and_its_note_names_the_extra(draw_decisions):
+    regression = regress(draw_decisions(), "score", clusters="cluster")
     assert set(regression.estimates["note"]) == {NOT_INSTALLED}
     assert regression.estimates["estimate"].is_null().all()
 
 
-def test_what_the_answers_lack_is_said_first(drawn):
-    assert regress(drawn(8), "score").estimates["note"].to_list() == ["fewer than 10 rows"]
+def test_what_the_answers_lack_is_said_first(draw_decisions):
+    assert regress(draw_decisions(8), "score").estimates["note"].to_list() == ["fewer than 10 rows"]
 
 
 def test_agreement_is_refused():

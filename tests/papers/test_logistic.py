@@ -16,15 +16,15 @@ from clinometer.results import ESTIMATES
 from clinometer.results.schemas import FITS
 
 
-def whole(found: Regression) -> pl.DataFrame:
+def with_fits(regression: Regression) -> pl.DataFrame:
     """Set the fit beside each coefficient."""
-    return found.estimates.hstack(found.fits.drop(set(ESTIMATES) & set(FITS)))
+    return regression.estimates.hstack(regression.fits.drop(set(ESTIMATES) & set(FITS)))
 
 
 def only(
-    found: Regression, method: str = "published", part: str = "all", component: str = "total"
+    regression: Regression, method: str = "published", part: str = "all", component: str = "total"
 ) -> dict:
-    rows = whole(found).filter(method=method, part=part, component=component)
+    rows = with_fits(regression).filter(method=method, part=part, component=component)
     assert rows.height == 1
     return rows.row(0, named=True)
 
@@ -77,8 +77,8 @@ def test_half_the_answers_come_near_the_table_of_all(chained):
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e5])
-def test_published_is_statsmodels_on_drawn_answers(drawn, scale):
-    frame = drawn()
+def test_published_is_statsmodels_on_drawn_answers(draw_decisions, scale):
+    frame = draw_decisions()
     row = only(regress(frame.with_columns(pl.col("score") * scale), "score"))
     x, y = frame["score"].to_numpy(), frame["decision"].to_numpy()
     plain = only(regress(frame, "score"))
@@ -115,18 +115,18 @@ def dense_cr2(x, y, labels):
     annihilator = np.eye(len(y)) - whitened @ bread @ whitened.T
     meat, vectors = np.zeros((2, 2)), []
     for label in np.unique(labels):
-        of = labels == label
-        values, basis = np.linalg.eigh(annihilator[np.ix_(of, of)])
-        weight = basis @ np.diag(values**-0.5) @ basis.T @ whitened[of] @ bread
-        meat += np.outer(weight.T @ residual[of], weight.T @ residual[of])
-        vectors.append(annihilator[of].T @ weight[:, 1])
+        members = labels == label
+        values, basis = np.linalg.eigh(annihilator[np.ix_(members, members)])
+        weight = basis @ np.diag(values**-0.5) @ basis.T @ whitened[members] @ bread
+        meat += np.outer(weight.T @ residual[members], weight.T @ residual[members])
+        vectors.append(annihilator[members].T @ weight[:, 1])
     omega = np.column_stack(vectors).T @ np.column_stack(vectors)
     return meat, np.trace(omega) ** 2 / np.trace(omega @ omega)
 
 
 @pytest.mark.parametrize(("n", "clusters"), [(60, 4), (120, 9), (90, 40)])
-def test_clustered_is_the_matrix_form(drawn, n, clusters):
-    frame = drawn(n, clusters)
+def test_clustered_is_the_matrix_form(draw_decisions, n, clusters):
+    frame = draw_decisions(n, clusters)
     row = only(regress(frame, "score", clusters="cluster"), "clustered")
     covariance, df = dense_cr2(*(frame[c].to_numpy() for c in ("score", "decision", "cluster")))
     assert row["intercept_se"] ** 2 == pytest.approx(covariance[0, 0], rel=1e-7)
@@ -136,9 +136,9 @@ def test_clustered_is_the_matrix_form(drawn, n, clusters):
     assert row["p"] == pytest.approx(2 * scipy.stats.t.sf(abs(row["statistic"]), df), rel=1e-7)
 
 
-def test_many_clusters_need_no_correction(drawn):
+def test_many_clusters_need_no_correction(draw_decisions):
     """With 2000 clusters CR2 comes to statsmodels' covariance, whose correction is then 1."""
-    frame = drawn(4000, 2000)
+    frame = draw_decisions(4000, 2000)
     row = only(regress(frame, "score", clusters="cluster"), "clustered")
     design = sm.add_constant(frame["score"].to_numpy())
     kwds = {"groups": frame["cluster"].to_numpy()}
@@ -148,8 +148,8 @@ def test_many_clusters_need_no_correction(drawn):
     assert row["se"] == pytest.approx(fit.bse[1], rel=2e-3)
 
 
-def test_clusters_of_one_mind_but_for_chance_give_no_number_or_a_finite_one(drawn):
-    frame = drawn(31, 10, sd=6, seed=30)
+def test_clusters_of_one_mind_but_for_chance_give_no_number_or_a_finite_one(draw_decisions):
+    frame = draw_decisions(31, 10, sd=6, seed=30)
     row = only(regress(frame, "score", clusters="cluster"), "mixed", component="within")
     assert (row["note"] is None) == (row["converged"] is True)
     assert row["cluster_sd"] is None or row["cluster_sd"] <= 20
@@ -174,7 +174,7 @@ X = [-1.0, -0.8, -0.5, -0.2, 0.0, 0.1, 0.3, 0.5, 0.7, 1.0]
 def test_no_number_but_a_note(score, decision, note, capfd):
     frame = pl.DataFrame({"score": score, "decision": decision}, strict=False)
     frame = frame.with_columns(cluster=pl.int_range(pl.len()) % 3)
-    result = whole(regress(frame, "score", clusters="cluster"))
+    result = with_fits(regress(frame, "score", clusters="cluster"))
     assert result["note"].to_list() == [note] * 6
     assert result.select("estimate", "se", "p", "aic", "log_likelihood").null_count().row(0) == (
         (6,) * 5
@@ -189,26 +189,26 @@ def test_almost_separated_is_fitted():
     check_against_statsmodels(row, np.array(X), np.array(decision))
 
 
-def test_clusters_can_stand_in_the_way_of_their_rows_alone(drawn):
+def test_clusters_can_stand_in_the_way_of_their_rows_alone(draw_decisions):
     frame = pl.DataFrame({"score": X, "decision": [0, 1, 0, 0, 1, 0, 1, 1, 0, 1]})
-    one = regress(frame.with_columns(cluster=pl.lit("a")), "score", clusters="cluster")
-    assert one.estimates["note"].to_list() == one.fits["note"].to_list()
+    single = regress(frame.with_columns(cluster=pl.lit("a")), "score", clusters="cluster")
+    assert single.estimates["note"].to_list() == single.fits["note"].to_list()
     few, none = "fewer than 2 clusters", "predictor does not vary between clusters"
-    assert one.estimates["note"].to_list() == [None, few, few, none, few, none]
+    assert single.estimates["note"].to_list() == [None, few, few, none, few, none]
     alike = regress(frame.with_columns(cluster="decision"), "score", clusters="cluster")
     assert only(alike, "mixed", component="within")["note"] == "complete separation"
-    of_one_mind = drawn().with_columns(pl.col("cluster") * 2 + pl.col("decision"))
-    found = regress(of_one_mind, "score", clusters="cluster")
-    assert only(found, "mixed", component="within")["note"] == (
+    uniform = draw_decisions().with_columns(pl.col("cluster") * 2 + pl.col("decision"))
+    regression = regress(uniform, "score", clusters="cluster")
+    assert only(regression, "mixed", component="within")["note"] == (
         "outcome does not vary within clusters"
     )
     saturated = frame.with_columns(score=pl.int_range(10) % 2, cluster=pl.int_range(10) % 2)
-    found = regress(saturated, "score", clusters="cluster")
-    assert only(found, "clustered")["note"] == "no variance between clusters"
-    assert only(found, "mixed", component="within")["note"] == (
+    regression = regress(saturated, "score", clusters="cluster")
+    assert only(regression, "clustered")["note"] == "no variance between clusters"
+    assert only(regression, "mixed", component="within")["note"] == (
         "predictor does not vary within clusters"
     )
-    assert only(found, "mixed", component="between")["note"] == "fewer than 3 clusters"
+    assert only(regression, "mixed", component="between")["note"] == "fewer than 3 clusters"
 
 
 def test_planes_separate_too():
@@ -244,8 +244,8 @@ def test_no_rows_are_no_numbers():
         ({"confidence": 95}, "confidence 95"),
     ],
 )
-def test_bad_input_is_one_line(drawn, change, message):
-    frame = drawn(20, 4).with_columns(
+def test_bad_input_is_one_line(draw_decisions, change, message):
+    frame = draw_decisions(20, 4).with_columns(
         word=pl.lit("x"),
         broken=pl.lit(float("nan")),
         holed=pl.when(pl.int_range(20) < 10).then(1),
@@ -256,17 +256,17 @@ def test_bad_input_is_one_line(drawn, change, message):
     assert "\n" not in str(error.value)
 
 
-def test_parts_stand_beside_all(drawn):
-    frame = drawn().with_columns(category=pl.col("cluster") % 3)
+def test_parts_stand_beside_all(draw_decisions):
+    frame = draw_decisions().with_columns(category=pl.col("cluster") % 3)
     result = regress(frame, "score", by="category", clusters="cluster")
     alone = regress(frame.filter(category=1), "score", clusters="cluster")
-    for table, of_one in zip(result, alone, strict=True):
+    for table, alone_table in zip(result, alone, strict=True):
         assert table["part"].unique(maintain_order=True).to_list() == ["all", "0", "1", "2"]
-        assert table.filter(part="1").drop("part").equals(of_one.drop("part"))
+        assert table.filter(part="1").drop("part").equals(alone_table.drop("part"))
 
 
-def test_missing_rows_are_counted_and_left_out(drawn):
-    frame = drawn(100)
+def test_missing_rows_are_counted_and_left_out(draw_decisions):
+    frame = draw_decisions(100)
     holed = frame.with_columns(score=pl.when(pl.int_range(100) >= 7).then("score"))
     row = only(regress(holed, "score"))
     assert (row["n"], row["n_scored"], row["n_missing"]) == (100, 93, 7)
@@ -275,12 +275,12 @@ def test_missing_rows_are_counted_and_left_out(drawn):
 
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.floats(0.01, 100), st.floats(-5, 5))
-def test_unit_and_origin_of_the_predictor_change_nothing_else(drawn, seed, scale, shift):
-    frame = drawn(80, 8, seed=seed)
+def test_unit_and_origin_of_the_predictor_change_nothing_else(draw_decisions, seed, scale, shift):
+    frame = draw_decisions(80, 8, seed=seed)
     moved = frame.with_columns(pl.col("score") * -scale + shift)
     for a, b in zip(
-        whole(regress(frame, "score", clusters="cluster")).iter_rows(named=True),
-        whole(regress(moved, "score", clusters="cluster")).iter_rows(named=True),
+        with_fits(regress(frame, "score", clusters="cluster")).iter_rows(named=True),
+        with_fits(regress(moved, "score", clusters="cluster")).iter_rows(named=True),
         strict=True,
     ):
         assert a["note"] == b["note"]
@@ -292,8 +292,8 @@ def test_unit_and_origin_of_the_predictor_change_nothing_else(drawn, seed, scale
 
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(12, 40), st.integers(1, 12))
-def test_never_nan(drawn, seed, n, clusters):
-    frame = drawn(n, clusters, sd=2, slope=3, seed=seed)
+def test_never_nan(draw_decisions, seed, n, clusters):
+    frame = draw_decisions(n, clusters, sd=2, slope=3, seed=seed)
     result = regress(frame, "score", clusters="cluster", by="cluster")
     compared = compare_predictors(frame.with_columns(b=pl.col("score") ** 2), ["score", "b"])
     for table in (*result, *compared):
@@ -304,9 +304,9 @@ def test_never_nan(drawn, seed, n, clusters):
     assert estimates.filter(pl.col("estimate").is_null() == pl.col("note").is_null()).is_empty()
 
 
-def test_copied_clusters_are_caught_by_clustering(drawn):
+def test_copied_clusters_are_caught_by_clustering(draw_decisions):
     """Nine copies of each row in its cluster divide the naive error by 3; the robust one stays."""
-    frame = drawn(150, 15)
+    frame = draw_decisions(150, 15)
     once = regress(frame, "score", clusters="cluster")
     copied = regress(pl.concat([frame] * 9), "score", clusters="cluster")
     assert only(copied)["se"] == pytest.approx(only(once)["se"] / 3, rel=1e-6)
@@ -315,9 +315,9 @@ def test_copied_clusters_are_caught_by_clustering(drawn):
 
 
 @pytest.fixture
-def two(drawn) -> pl.DataFrame:
+def two(draw_decisions) -> pl.DataFrame:
     noise = np.random.default_rng(1).normal(size=240)
-    return drawn().with_columns(
+    return draw_decisions().with_columns(
         noise=pl.Series(noise), half=pl.when(pl.int_range(240) % 2 == 0).then(1.0 + pl.col("score"))
     )
 
@@ -333,11 +333,11 @@ def test_models_are_compared_on_the_same_rows(two):
 
 
 def test_comparison_is_statsmodels_and_akaike(two):
-    rows = whole(compare_predictors(two, ["score", "noise"], joint=True))
+    rows = with_fits(compare_predictors(two, ["score", "noise"], joint=True))
     y = two["decision"].to_numpy()
     design = sm.add_constant(two.select("score", "noise").to_numpy())
-    chosen = ([0], [0, 1], [0, 2], [0, 1, 2])
-    fits = [sm.Logit(y, design[:, list(k)]).fit(disp=0, tol=1e-14) for k in chosen]
+    column_sets = ([0], [0, 1], [0, 2], [0, 1, 2])
+    fits = [sm.Logit(y, design[:, list(k)]).fit(disp=0, tol=1e-14) for k in column_sets]
     models = rows.unique("formula", maintain_order=True)
     assert models["aic"].to_list() == pytest.approx([f.aic for f in fits], rel=1e-10)
     assert models["bic"].to_list() == pytest.approx([f.bic for f in fits], rel=1e-10)
@@ -354,7 +354,7 @@ def test_comparison_is_statsmodels_and_akaike(two):
 
 
 def test_comparison_with_random_intercepts(two):
-    rows = whole(compare_predictors(two, ["score", "noise"], clusters="cluster"))
+    rows = with_fits(compare_predictors(two, ["score", "noise"], clusters="cluster"))
     assert rows["method"].to_list() == ["published"] * 3 + ["mixed"] * 3
     mixed = rows.filter(method="mixed", formula="1 + score").row(0, named=True)
     design, back = standardise(two["score"].to_numpy()[:, None])
@@ -385,8 +385,10 @@ def test_the_prompt_predicts_better_than_the_embedding_of_another_model(chained,
     path = shared_data / "bai" / "llama3_8b_prompts_and_layer_weat.csv"
     layer = pl.read_csv(path, infer_schema_length=None)
     layer = layer.group_by(stereotype="category").agg(weat=pl.col("weat31").mean())
-    joined = chained.join(layer, on="stereotype")
-    assert joined.height > 250
-    rows = compare_predictors(joined, ["iat_bias", "weat"], response_variable="decision_bias").fits
+    with_layer = chained.join(layer, on="stereotype")
+    assert with_layer.height > 250
+    rows = compare_predictors(
+        with_layer, ["iat_bias", "weat"], response_variable="decision_bias"
+    ).fits
     aic = dict(rows.select("formula", "aic").rows())
     assert aic["1 + iat_bias"] + 10 < min(aic["1 + weat"], aic["1"])

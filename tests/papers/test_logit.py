@@ -28,9 +28,9 @@ def test_a_maximum_that_whole_steps_miss_is_found() -> None:
     assert design.T @ (y - expit(design @ fit.params)) == pytest.approx(0, abs=1e-9)
 
 
-def test_an_intercept_alone_is_the_mean_of_clusters(drawn):
+def test_an_intercept_alone_is_the_mean_of_clusters(draw_decisions):
     """The error of a share on the scale of log odds: that of `clustered_mean` over p(1 − p)."""
-    frame = drawn(80, 7)
+    frame = draw_decisions(80, 7)
     y, member = frame["decision"].to_numpy().astype(float), frame["cluster"].to_numpy()
     fit = fit_logit(y, np.ones((80, 1)))
     by_member = by_cluster(y, np.ones((80, 1)), fit.params, member)

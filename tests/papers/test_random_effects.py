@@ -40,13 +40,13 @@ def test_mixed_is_lme4():
 
 
 @pytest.mark.parametrize("theta", [(0.2, 0.5, 0.7), (-1.0, 2.0, 3.0), (0.0, 0.0, 0.1)])
-def test_quadrature_is_the_integral_and_its_derivatives(drawn, theta):
-    frame = drawn(60, 6)
+def test_quadrature_is_the_integral_and_its_derivatives(draw_decisions, theta):
+    frame = draw_decisions(60, 6)
     y, member = frame["decision"].to_numpy().astype(float), frame["cluster"].to_numpy()
     design = sm.add_constant(frame["score"].to_numpy())
     theta = np.array(theta)
 
-    def of_cluster(g):
+    def cluster_integral(g):
         eta, outcome = design[member == g] @ theta[:2], y[member == g]
 
         def density(u):
@@ -56,7 +56,7 @@ def test_quadrature_is_the_integral_and_its_derivatives(drawn, theta):
         return math.log(scipy.integrate.quad(density, -12, 12, epsabs=0, epsrel=1e-12)[0])
 
     value, score, information = _Likelihood(y, design, member).evaluate(theta)
-    assert value == pytest.approx(sum(of_cluster(g) for g in range(6)), rel=1e-8)
+    assert value == pytest.approx(sum(cluster_integral(g) for g in range(6)), rel=1e-8)
     for i, step in enumerate(np.eye(3) * 1e-5):
         above = _Likelihood(y, design, member).evaluate(theta + step)
         below = _Likelihood(y, design, member).evaluate(theta - step)
@@ -64,9 +64,9 @@ def test_quadrature_is_the_integral_and_its_derivatives(drawn, theta):
         assert information[i] == pytest.approx((below[1] - above[1]).sum(axis=0) / 2e-5, abs=1e-3)
 
 
-def test_mixed_where_clusters_hardly_vary_within(drawn):
+def test_mixed_where_clusters_hardly_vary_within(draw_decisions):
     """At σ̂ = 4 a cluster's outcomes are nearly all alike; the integral by a fine sum."""
-    frame = drawn(300, 30, sd=4, slope=1, seed=2)
+    frame = draw_decisions(300, 30, sd=4, slope=1, seed=2)
     y, member = frame["decision"].to_numpy().astype(float), frame["cluster"].to_numpy()
     design, _ = standardise(frame["score"].to_numpy()[:, None])
     fit = fit_mixed(y, design, member)
@@ -143,13 +143,15 @@ def test_information_is_that_of_the_linearised_model():
     y, design, member = varied(np.random.default_rng(7), 6, 25, 1.0)
     fit = fit_mixed(y, design, member, (0, 1))
     for g in range(6):
-        own, outcome = design[member == g], y[member == g]
+        group_design, outcome = design[member == g], y[member == g]
 
-        def loss(u, own=own, outcome=outcome):
-            eta = own @ (fit.coefficients + fit.sds * u)
+        def loss(u, group_design=group_design, outcome=outcome):
+            eta = group_design @ (fit.coefficients + fit.sds * u)
             return np.logaddexp(0, eta).sum() - outcome @ eta + u @ u / 2
 
         u = scipy.optimize.minimize(loss, np.zeros(2), tol=1e-10).x
-        p = expit(own @ (fit.coefficients + fit.sds * u))
-        v = np.diag(1 / (p * (1 - p))) + (own * fit.sds**2) @ own.T
-        assert fit.information[g] == pytest.approx(own.T @ np.linalg.solve(v, own), rel=1e-4)
+        p = expit(group_design @ (fit.coefficients + fit.sds * u))
+        v = np.diag(1 / (p * (1 - p))) + (group_design * fit.sds**2) @ group_design.T
+        assert fit.information[g] == pytest.approx(
+            group_design.T @ np.linalg.solve(v, group_design), rel=1e-4
+        )

@@ -21,11 +21,11 @@ def answers(n: int = 10, **columns: Any) -> pl.DataFrame:
     )
 
 
-def found(frame: pl.DataFrame, *chosen: str) -> tuple[str, ...]:
+def find_quietly(frame: pl.DataFrame, *columns: str) -> tuple[str, ...]:
     """Find conditions where nothing is to be said of pooled columns."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "column .* means are taken of each", ClinometerWarning)
-        return find_conditions([frame], chosen)
+        return find_conditions([frame], columns)
 
 
 def test_a_column_of_few_texts_is_a_condition_and_is_named() -> None:
@@ -63,12 +63,12 @@ def test_labels_and_numbers_are_pooled_and_named(values: list[Any]) -> None:
     ],
 )
 def test_what_is_no_condition_needs_no_word(columns: dict[str, Any]) -> None:
-    assert found(answers(30, **columns)) == ()
+    assert find_quietly(answers(30, **columns)) == ()
 
 
 def test_a_column_that_alone_tells_draws_apart_is_a_condition() -> None:
     frame = answers(4, run=[1, 1, 2, 2], iteration=[0, 1, 0, 1])
-    assert found(frame) == ("run",)
+    assert find_quietly(frame) == ("run",)
     with pytest.warns(ClinometerWarning, match="which are pooled"):
         assert find_conditions([frame.drop("iteration")]) == ()
 
@@ -78,19 +78,19 @@ def test_the_rows_of_an_answer_are_no_conditions() -> None:
     repeated = frame.with_columns(response=pl.lit("one"))
     with pytest.warns(ClinometerWarning, match="which are pooled"):
         assert find_conditions([repeated]) == ()
-    assert found(frame) == ("word",)
+    assert find_quietly(frame) == ("word",)
 
 
 def test_of_two_names_of_a_condition_the_first_is_taken() -> None:
     frame = answers(persona=["a", "b"] * 5, system=["You are a.", "You are b."] * 5)
-    assert found(frame) == ("persona",)
-    assert found(frame.drop("persona")) == ("system",)
+    assert find_quietly(frame) == ("persona",)
+    assert find_quietly(frame.drop("persona")) == ("system",)
 
 
 def test_a_user_names_conditions_or_none() -> None:
     frame = answers(persona=["a", "b"] * 5, run=[1, 2, 3, 4, 5] * 2)
-    assert found(frame, "run") == ("run",)
-    assert found(frame, "none") == ()
+    assert find_quietly(frame, "run") == ("run",)
+    assert find_quietly(frame, "none") == ()
     with pytest.raises(InputError, match="--condition: unknown column 'runs'; did you mean run"):
         find_conditions([frame], ["runs"])
     with pytest.raises(InputError, match="--condition stereotype: a column of Clinometer"):
@@ -120,7 +120,7 @@ def test_columns_are_found_over_all_chunks_of_a_table() -> None:
     with pytest.warns(ClinometerWarning, match=r"\(a 8, b 8\)"):
         assert find_conditions([frame[:4], frame[4:], frame]) == ("persona",)
     many = answers(12, name=[str(n) + "x" for n in range(12)])
-    assert found(pl.concat([many[:6], many[6:]])) == ()
+    assert find_quietly(pl.concat([many[:6], many[6:]])) == ()
 
 
 @pytest.mark.parametrize(

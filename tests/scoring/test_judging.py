@@ -36,12 +36,17 @@ def trial(**columns: Any) -> dict[str, Any]:
     return {**row, **columns}
 
 
-def verdict(asked: dict[str, Any], old_gets: str) -> str:
+def verdict(question_row: dict[str, Any], old_gets: str) -> str:
     """Answer a question as a judge who read that old gets this task, and young the other."""
-    places = dict(re.findall(r"^(group \d|task \d): (.*)$", asked["prompt"], re.MULTILINE))
-    at = {word: place for place, word in places.items()}
-    other = {"agony": "joy", "joy": "agony"}[old_gets]
-    return json.dumps({at[old_gets]: at["old"], at[other]: at["young"]})
+    places = dict(re.findall(r"^(group \d|task \d): (.*)$", question_row["prompt"], re.MULTILINE))
+    place_by_word = {word: place for place, word in places.items()}
+    second_word = {"agony": "joy", "joy": "agony"}[old_gets]
+    return json.dumps(
+        {
+            place_by_word[old_gets]: place_by_word["old"],
+            place_by_word[second_word]: place_by_word["young"],
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,8 +77,8 @@ def test_what_is_open(scored: Scored, columns: dict[str, Any], opens: bool) -> N
 @pytest.mark.parametrize("number", range(12))
 def test_a_verdict_is_read_right_whatever_order_it_was_asked_in(number: int, old_gets: str) -> None:
     row = trial(response=f"{OPEN} {number}")
-    asked = question(row, WORDS)
-    judged = {asked["trial_id"]: verdict(asked, old_gets)}
+    question_row = question(row, WORDS)
+    judged = {question_row["trial_id"]: verdict(question_row, old_gets)}
     scored = rejudge(Scored(None, "unparsed", 0.0, read_by="rules"), row, KEY, judged)
     expected = float(old_gets == "agony")
     assert (scored.score, scored.read_by) == (expected, "judge")
@@ -82,8 +87,8 @@ def test_a_verdict_is_read_right_whatever_order_it_was_asked_in(number: int, old
 
 
 def test_questions_show_groups_and_tasks_in_all_four_orders() -> None:
-    asked = [question(trial(response=f"{OPEN} {n}"), WORDS) for n in range(40)]
-    assert len({(q["order"], q["attribute_order"]) for q in asked}) == 4
+    questions = [question(trial(response=f"{OPEN} {n}"), WORDS) for n in range(40)]
+    assert len({(q["order"], q["attribute_order"]) for q in questions}) == 4
 
 
 @pytest.mark.parametrize(
@@ -101,13 +106,17 @@ def test_questions_show_groups_and_tasks_in_all_four_orders() -> None:
 )
 def test_half_a_verdict_implies_the_other_half(first: str, second: str | None, value: str) -> None:
     row = trial()
-    asked = question(row, WORDS)
-    said = {"task 1": first} | ({"task 2": second} if second else {})
-    scored = rejudge(Scored(None, "both", 0.0), row, KEY, {asked["trial_id"]: json.dumps(said)})
+    question_row = question(row, WORDS)
+    reply = {"task 1": first} | ({"task 2": second} if second else {})
+    scored = rejudge(
+        Scored(None, "both", 0.0), row, KEY, {question_row["trial_id"]: json.dumps(reply)}
+    )
     if value not in ("first", "second"):
         assert (scored.score, scored.reason, scored.read_by) == (None, value, "judge")
         return
-    aligned = (asked["order"] == "marginalized_first") == (asked["attribute_order"] == "tied_first")
+    aligned = (question_row["order"] == "marginalized_first") == (
+        question_row["attribute_order"] == "tied_first"
+    )
     assert scored.score == float(aligned == (value == "first"))
 
 
@@ -171,16 +180,16 @@ def test_the_same_answer_is_asked_about_once() -> None:
 
 
 @pytest.mark.parametrize("instrument", ["relative_decision", "chained_task"])
-@pytest.mark.parametrize("apart", [True, False])
-def test_a_table_is_judged_by_what_it_was_asked_about(instrument: str, apart: bool) -> None:
+@pytest.mark.parametrize("in_columns", [True, False])
+def test_a_table_is_judged_by_what_it_was_asked_about(instrument: str, in_columns: bool) -> None:
     """Questions are named after their text: both ways through must put the same one."""
     profile = "Task 2: Ann is old. Ben is young."
-    columns = {"profile": [profile], "decision": [OPEN]} if apart else {}
+    columns = {"profile": [profile], "decision": [OPEN]} if in_columns else {}
     answers = pl.DataFrame(
         {"model": ["m"], "stereotype": "age", "response": f"{profile}\n\nTask 3: {OPEN}", **columns}
     )
-    asked = open_decisions(answers, BAI, instrument=instrument).row(0, named=True)
-    judged = {asked["trial_id"]: '{"task 1": "group 1", "task 2": "group 2"}'}
+    question_row = open_decisions(answers, BAI, instrument=instrument).row(0, named=True)
+    judged = {question_row["trial_id"]: '{"task 1": "group 1", "task 2": "group 2"}'}
     scores, _ = score(answers, BAI, instrument=instrument, judged=judged)
     (row,) = scores.filter(pl.col("instrument") != "chained_association").iter_rows(named=True)
     assert row["read_by"] == "judge" and row["score"] is not None
@@ -192,7 +201,7 @@ def asks_yes_or_no(version: str, **columns: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("said", "version", "score"),
+    ("reply", "version", "score"),
     [
         ("yes", "marginalized_tied", 1.0),
         ("no", "marginalized_tied", 0.0),
@@ -200,15 +209,15 @@ def asks_yes_or_no(version: str, **columns: Any) -> dict[str, Any]:
         ("no", "default_tied", 1.0),
     ],
 )
-def test_a_judge_reads_yes_and_no(said: str, version: str, score: float) -> None:
+def test_a_judge_reads_yes_and_no(reply: str, version: str, score: float) -> None:
     row = asks_yes_or_no(version)
-    judged = {question(row, WORDS)["trial_id"]: json.dumps({"decision": said})}
+    judged = {question(row, WORDS)["trial_id"]: json.dumps({"decision": reply})}
     scored = rejudge(Scored(None, "unparsed", 0.0, read_by="rules"), row, KEY, judged)
     assert (scored.score, scored.reason, scored.read_by) == (score, None, "judge")
 
 
 @pytest.mark.parametrize(
-    ("said", "reason", "read_by"),
+    ("reply", "reason", "reader"),
     [
         ("both", "both", "judge"),
         ("neither", "neither", "judge"),
@@ -216,25 +225,31 @@ def test_a_judge_reads_yes_and_no(said: str, version: str, score: float) -> None
         ("perhaps", "neither", "rules"),  # nonsense leaves what the rules said
     ],
 )
-def test_what_a_judge_finds_open_has_no_score(said: str, reason: str, read_by: str) -> None:
+def test_what_a_judge_finds_open_has_no_score(reply: str, reason: str, reader: str) -> None:
     row = asks_yes_or_no("default_tied")
-    judged = {question(row, WORDS)["trial_id"]: json.dumps({"decision": said})}
+    judged = {question(row, WORDS)["trial_id"]: json.dumps({"decision": reply})}
     scored = rejudge(Scored(None, "neither", 0.0, read_by="rules"), row, KEY, judged)
-    assert (scored.score, scored.reason, scored.read_by) == (None, reason, read_by)
+    assert (scored.score, scored.reason, scored.read_by) == (None, reason, reader)
 
 
 def test_a_question_of_yes_or_no_and_its_answer_stand_as_data() -> None:
     row = asks_yes_or_no("default_tied") | {"prompt": f"{'-' * 20} Say yes. {{text}}"}
-    shown = question(row, WORDS)["prompt"]
-    line = max(re.findall("-{8,}", shown), key=len)
-    assert len(line) > 20 and shown.count(line) == 3
-    assert shown.split(line)[1].strip() == row["prompt"]
-    assert shown.split(line)[2].strip() == row["response"]
+    prompt = question(row, WORDS)["prompt"]
+    line = max(re.findall("-{8,}", prompt), key=len)
+    assert len(line) > 20 and prompt.count(line) == 3
+    assert prompt.split(line)[1].strip() == row["prompt"]
+    assert prompt.split(line)[2].strip() == row["response"]
 
 
 def test_one_answer_to_two_questions_is_judged_twice() -> None:
-    one = asks_yes_or_no("default_tied")
-    frame = judge_trials([(one, WORDS), (one, WORDS), ({**one, "prompt": "Draw joy?"}, WORDS)])
+    answered_trial = asks_yes_or_no("default_tied")
+    frame = judge_trials(
+        [
+            (answered_trial, WORDS),
+            (answered_trial, WORDS),
+            ({**answered_trial, "prompt": "Draw joy?"}, WORDS),
+        ]
+    )
     assert frame.height == 2
 
 
@@ -245,8 +260,8 @@ def test_an_open_answer_about_one_of_70_decisions_is_scored_by_its_judge() -> No
         | {"age": ["60", "20"], "gender": ["male", "male"], "race": ["white", "white"]}
     )
     frame = INSTRUMENTS["hypothetical_decision"].recorded.expand(answers, study)
-    asked = open_decisions(frame, study, instrument="hypothetical_decision")
-    judged = dict.fromkeys(asked["trial_id"], '{"decision": "no"}')
+    questions = open_decisions(frame, study, instrument="hypothetical_decision")
+    judged = dict.fromkeys(questions["trial_id"], '{"decision": "no"}')
     scores, _ = score(answers, study, instrument="hypothetical_decision", judged=judged)
     assert set(scores["read_by"]) == {"judge"} and set(scores["outcome"]) == {"no"}
     assert scores["score"].null_count() == 0

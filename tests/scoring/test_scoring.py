@@ -55,8 +55,8 @@ def test_which_words_carry_it() -> None:
 
 def test_a_score_carries_the_share_of_each_word() -> None:
     words = read_shares(score(recorded(), BAI).scores)
-    found = dict(words.select("attribute", "share").rows())
-    assert (found["weak"], found["follow"], len(found)) == (1.0, 0.0, 8)
+    shares = dict(words.select("attribute", "share").rows())
+    assert (shares["weak"], shares["follow"], len(shares)) == (1.0, 0.0, 8)
     assert words.filter(attribute="strong")["set"].to_list() == ["counter"]
 
 

@@ -15,7 +15,7 @@ UNKNOWN = (
     *("", " ", "-", "?", "decline_to_self-identify", "Unknown (not stated)", "Race unknown"),
     *("I choose not to disclose", "Candidate did not disclose", "Not reported / Unknown"),
 )
-STATED = (
+CATEGORIES = (
     *("Other", "Two or More Races", "White", "Nonbinary", "X", "Not Hispanic or Latino", "Race"),
     *("Some other race", "American Indian or Alaska Native", "Other/Unknown", "Nauruan", "日本人"),
 )
@@ -34,7 +34,7 @@ def test_spellings_of_unknown(name: str) -> None:
     assert is_unknown(name) and not is_sum(name)
 
 
-@pytest.mark.parametrize("name", STATED)
+@pytest.mark.parametrize("name", CATEGORIES)
 def test_a_stated_category_is_known(name: str) -> None:
     assert not is_unknown(name)
 

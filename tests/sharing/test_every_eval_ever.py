@@ -17,9 +17,9 @@ from clinometer.sharing.every_eval_ever import SCHEMA_VERSION
 @pytest.fixture
 def record(audited, tmp_path):
     (tmp_path / "data").mkdir()  # a checkout of the collection
-    path, other = write_every_eval_ever(audited, tmp_path)
+    path, neutral_path = write_every_eval_ever(audited, tmp_path)
     assert path.parent == tmp_path / "data" / "clinometer" / "simulated" / "leaning"
-    assert other.parent == tmp_path / "data" / "clinometer" / "simulated" / "neutral"
+    assert neutral_path.parent == tmp_path / "data" / "clinometer" / "simulated" / "neutral"
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -93,10 +93,10 @@ def test_a_run_has_the_same_files_again_and_each_model_its_own(audited, tmp_path
 def test_scores_have_the_intervals_of_each_alone(record, means):
     shared = record["evaluation_results"]
     assert len(shared) == means.height > 0
-    for one, row in zip(shared, means.iter_rows(named=True), strict=True):
-        assert one["score_details"]["score"] == row["estimate"]
-        assert one["score_details"]["details"]["level"] == row["level"]
-        ends = one["score_details"]["uncertainty"].get("confidence_interval")
+    for entry, row in zip(shared, means.iter_rows(named=True), strict=True):
+        assert entry["score_details"]["score"] == row["estimate"]
+        assert entry["score_details"]["details"]["level"] == row["level"]
+        ends = entry["score_details"]["uncertainty"].get("confidence_interval")
         assert (ends is None) == (row["pointwise_low"] is None)
         if ends is not None:
             assert (ends["lower"], ends["upper"]) == (row["pointwise_low"], row["pointwise_high"])

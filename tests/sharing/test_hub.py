@@ -24,41 +24,43 @@ def test_the_hub_s_client_reads_the_means_of_every_model(audited, tmp_path):
     *_, leaning, neutral = write_hub(audited, tmp_path, "lab/bias", "https://example.org/bundle")
     assert leaning == tmp_path / "models/simulated-leaning/.eval_results/clinometer.yaml"
     assert neutral == tmp_path / "models/simulated-neutral/.eval_results/clinometer.yaml"
-    over_all = read_results(audited).estimates.filter(
+    overall = read_results(audited).estimates.filter(
         pl.col("control").is_null(),
         pl.col("factor").is_null(),
         model="simulated/leaning",
         level="model",
     )
-    means = join_methods(over_all, "clustered", IN_PROMPTS)
+    means = join_methods(overall, "clustered", IN_PROMPTS)
     entries = _entries(leaning)
-    assert [one.value for one in entries] == [round(x, 4) for x in means["estimate"]]
-    for one, row in zip(entries, means.iter_rows(named=True), strict=True):
-        assert one.dataset_id == "lab/bias"
-        assert one.task_id == f"{row['study']}-{row['measure']}-{row['mode']}"
-        assert one.source_url == "https://example.org/bundle"
-        assert f"neutral is {row['neutral']:g}" in one.notes
-        assert f"{row['ci_low']:.2f} to {row['ci_high']:.2f} in other prompts; " in one.notes
+    assert [entry.value for entry in entries] == [round(x, 4) for x in means["estimate"]]
+    for entry, row in zip(entries, means.iter_rows(named=True), strict=True):
+        assert entry.dataset_id == "lab/bias"
+        assert entry.task_id == f"{row['study']}-{row['measure']}-{row['mode']}"
+        assert entry.source_url == "https://example.org/bundle"
+        assert f"neutral is {row['neutral']:g}" in entry.notes
+        assert f"{row['ci_low']:.2f} to {row['ci_high']:.2f} in other prompts; " in entry.notes
         lean = lean_text(row["verdict_bounded"], row["verdict"], row["conditional_on"])
-        assert f"; {lean}; " in one.notes
+        assert f"; {lean}; " in entry.notes
     # Without a verdict on them, the values of two models differ: they are not one model's twice.
-    assert [one.value for one in entries] != [one.value for one in _entries(neutral)]
+    assert [entry.value for entry in entries] != [entry.value for entry in _entries(neutral)]
 
 
 def test_the_benchmark_has_every_task_and_every_question(audited, tmp_path):
     benchmark, questions, *results = write_hub(audited, tmp_path, "lab/bias")
-    named = yaml.safe_load(benchmark.read_text(encoding="utf-8"))
-    assert named.keys() >= {"name", "description", "evaluation_framework", "tasks"}
-    tasks = [task["id"] for task in named["tasks"]]
+    definition = yaml.safe_load(benchmark.read_text(encoding="utf-8"))
+    assert definition.keys() >= {"name", "description", "evaluation_framework", "tasks"}
+    tasks = [task["id"] for task in definition["tasks"]]
     assert len(set(tasks)) == len(tasks)
     for path in results:
-        assert {one.task_id for one in _entries(path)} == set(tasks)
-    assert {(task["config"], task["split"]) for task in named["tasks"]} == {("default", "test")}
-    asked = pl.read_parquet(audited / "responses.parquet")
-    kept = pl.read_parquet(questions)
-    assert kept["trial_id"].is_unique().all()
-    assert set(kept["trial_id"]) == set(asked["trial_id"])
-    assert "response" not in kept.columns
+        assert {entry.task_id for entry in _entries(path)} == set(tasks)
+    assert {(task["config"], task["split"]) for task in definition["tasks"]} == {
+        ("default", "test")
+    }
+    answers = pl.read_parquet(audited / "responses.parquet")
+    question_rows = pl.read_parquet(questions)
+    assert question_rows["trial_id"].is_unique().all()
+    assert set(question_rows["trial_id"]) == set(answers["trial_id"])
+    assert "response" not in question_rows.columns
 
 
 @pytest.mark.parametrize("name", ["bias", "a/b/c", "/bias", "lab/", "lab/../x", "lab/b c"])

@@ -19,13 +19,13 @@ from clinometer.sharing import scoring_rates, selection_rates, write_ll144
 from clinometer.sharing.counts import read_counts
 from clinometer.sharing.ll144 import describe, law_rates
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 NUMBERS = ("n", "n_positive", "rate", "share", "impact_ratio")
-FROM_TO = "2026-01-01/2026-06-30"
+PERIOD = "2026-01-01/2026-06-30"
 
 
 def people() -> pl.DataFrame:
-    return pl.read_csv(HERE / "aedt_people.csv").rename({"selected": "n_selected"})
+    return pl.read_csv(FOLDER / "aedt_people.csv").rename({"selected": "n_selected"})
 
 
 def rates(kind: str) -> pl.DataFrame:
@@ -36,19 +36,19 @@ def rates(kind: str) -> pl.DataFrame:
 
 @pytest.mark.parametrize("kind", ["selection", "scoring"])
 def test_tables_are_those_of_aedt_audit(kind: str) -> None:
-    expected = pl.read_csv(HERE / "aedt_audit.csv").filter(kind=kind)
+    expected = pl.read_csv(FOLDER / "aedt_audit.csv").filter(kind=kind)
     keys = ["grouping", "race", "gender"]
-    both = rates(kind).join(expected, on=keys, nulls_equal=True, suffix="_theirs")
-    assert both.height == expected.height == rates(kind).height == 20
+    joint = rates(kind).join(expected, on=keys, nulls_equal=True, suffix="_theirs")
+    assert joint.height == expected.height == rates(kind).height == 20
     for name in NUMBERS:
-        assert (both[name] - both[f"{name}_theirs"]).abs().max() < 1e-12, name
+        assert (joint[name] - joint[f"{name}_theirs"]).abs().max() < 1e-12, name
     # Theirs gives a ratio to people of an unknown category, too; the law leaves them out.
     assert (
-        both.filter(race="unknown")["impact_ratio"].null_count()
-        == both.filter(race="unknown").height
+        joint.filter(race="unknown")["impact_ratio"].null_count()
+        == joint.filter(race="unknown").height
     )
-    assert both["excluded"].equals(both["excluded_theirs"])
-    assert both["excluded"].any()
+    assert joint["excluded"].equals(joint["excluded_theirs"])
+    assert joint["excluded"].any()
 
 
 def test_tables_of_random_counts_are_those_of_the_package() -> None:
@@ -96,14 +96,14 @@ def test_who_is_left_out_or_unknown_is_named_and_sets_no_benchmark(tmp_path: Pat
         }
     )
     counts.write_csv(tmp_path / "counts.csv")
-    *_, path = write_ll144(tmp_path / "counts.csv", tmp_path / "out", FROM_TO, "one employer")
+    *_, path = write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "one employer")
     content = json.loads(path.read_text("utf-8"))
     assert content["excluded"] == ["C", "C, f"]
     assert content["unknown"] == [
         {"category": "unknown", "n": 10},
         {"category": "unknown, f", "n": 10},
     ]
-    assert (content["dates"], content["data_source"]) == (FROM_TO, "one employer")
+    assert (content["dates"], content["data_source"]) == (PERIOD, "one employer")
     races = {row["race"]: row for row in content["tables"] if row["grouping"] == "race/ethnicity"}
     assert [races[name]["impact_ratio"] for name in "AB"] == [1.0, 0.5]
     assert any("no historical data" in text for text in content["not_evidence_for"])
@@ -160,7 +160,7 @@ def test_frames_of_pandas_are_read_and_other_types_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [
         ("race,gender,n\nA,f,1", "missing column n_selected"),
         ("race,gender,n,n_selected\nA,f,1,2", "expected 0 ≤ n_selected ≤ n"),
@@ -172,28 +172,28 @@ def test_frames_of_pandas_are_read_and_other_types_refused() -> None:
         ("race,gender,score\nA,f,", "without a score"),
     ],
 )
-def test_bad_counts_are_named(tmp_path: Path, columns: str, said: str) -> None:
+def test_bad_counts_are_named(tmp_path: Path, columns: str, message: str) -> None:
     (tmp_path / "counts.csv").write_text(columns)
-    with pytest.raises(InputError, match=said):
-        write_ll144(tmp_path / "counts.csv", tmp_path / "out", FROM_TO, "one employer")
+    with pytest.raises(InputError, match=message):
+        write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "one employer")
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
-    ("period", "source", "said"),
+    ("period", "source", "message"),
     [
         (None, "x", "give --period"),
-        (FROM_TO, " ", "and --source"),
+        (PERIOD, " ", "and --source"),
         ("2026", "x", "expected two dates"),
         ("2026-02-30/2026-03-01", "x", "expected two dates"),
         ("2026-06-30/2026-01-01", "x", "ends before it begins"),
     ],
 )
 def test_a_table_comes_with_dates_and_source(
-    tmp_path: Path, period: str | None, source: str, said: str
+    tmp_path: Path, period: str | None, source: str, message: str
 ) -> None:
     (tmp_path / "counts.csv").write_text("race,gender,n,n_selected\nA,f,2,1")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         write_ll144(tmp_path / "counts.csv", tmp_path / "out", period, source)
 
 
@@ -211,7 +211,7 @@ def test_unknown_people_may_be_stated_by_their_number_alone(tmp_path: Path) -> N
     (tmp_path / "counts.csv").write_text(
         "race,sex,n,n_selected\nA,f,20,10\nB,m,20,5\nN/A,f,4,4\nN/A,-,7,\n"
     )
-    *_, path = write_ll144(tmp_path / "counts.csv", tmp_path / "out", FROM_TO, "x", 100)
+    *_, path = write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "x", 100)
     content = json.loads(path.read_text("utf-8"))
     assert content["n_unknown"] == 4 + 7 + 100
     assert content["unknown"][-1] == {"category": "unknown", "n": 107}
@@ -224,7 +224,7 @@ def test_what_was_understood_is_said(tmp_path: Path) -> None:
     (tmp_path / "counts.csv").write_text(
         "race,sex,persona,n,n_selected\nA,f,x,1000,500\nB,m,y,2000,900\nC,m,y,10,9\nNA,m,y,5,1\n"
     )
-    counts = read_counts(tmp_path / "counts.csv", FROM_TO, "one employer", 3)
+    counts = read_counts(tmp_path / "counts.csv", PERIOD, "one employer", 3)
     assert list(describe(law_rates(counts), counts)) == [
         "sex: f 1,000, m 2,015",
         "sex: ratios are to f, whose rate is 0.500",
@@ -240,7 +240,7 @@ def test_what_was_understood_is_said(tmp_path: Path) -> None:
 
 def test_the_range_of_scores_is_said(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("race,sex,score\nA,f,1\nB,m,6.5\nB,m,3\n")
-    counts = read_counts(tmp_path / "scores.csv", FROM_TO, "one employer")
+    counts = read_counts(tmp_path / "scores.csv", PERIOD, "one employer")
     assert next(describe(law_rates(counts), counts)) == "score: 1 to 6.5, 3 people"
 
 
@@ -249,12 +249,12 @@ def test_rows_with_impossible_counts_are_set_aside(tmp_path: Path) -> None:
         "race,sex,n,n_selected\nA,f,20,10\nB,m,20,50\nB,m,40,5\nC,f,10,3\n"
     )
     with pytest.warns(ClinometerWarning, match="counts.csv:3: n_selected 50.0: expected 0 ≤"):
-        table = read_counts(tmp_path / "counts.csv", FROM_TO, "x").table
+        table = read_counts(tmp_path / "counts.csv", PERIOD, "x").table
     assert table["n"].to_list() == [20, 40, 10]
 
 
 def test_files_have_no_digits_of_floating_point(tmp_path: Path) -> None:
     rows = {"race": ["A", "B"], "gender": "f", "n": [3, 9], "n_selected": [1, 1]}
     pl.DataFrame(rows).write_csv(tmp_path / "counts.csv")
-    path, _ = write_ll144(tmp_path / "counts.csv", tmp_path / "out", FROM_TO, "x")
+    path, _ = write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "x")
     assert "intersections,B,f,9,1,0.111111,0.75,false,0.333333\n" in path.read_text()

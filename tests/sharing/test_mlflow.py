@@ -35,8 +35,8 @@ def test_a_model_is_a_run_with_every_mean_and_verdict(store, audited, means):
     for column in ("estimate", "ci_low", "ci_high"):
         assert run.data.metrics[f"{name}/{column}"] == row[column]
     assert run.data.tags[f"{name}/verdict"] == row["verdict"]
-    kept = {file.path for file in store.list_artifacts(run.info.run_id)}
-    assert kept == {"plan.json", "estimates.parquet"}  # no report was written, and no answers
+    artifacts = {file.path for file in store.list_artifacts(run.info.run_id)}
+    assert artifacts == {"plan.json", "estimates.parquet"}  # no report was written, and no answers
 
 
 def test_the_same_results_are_logged_once_and_other_results_again(store, audited, tmp_path):
@@ -105,7 +105,7 @@ def test_without_mlflow_the_extra_is_named(audited, monkeypatch):
 
 def test_no_two_means_share_a_name(means):
     """Also where answers were scored, or words listed, in two ways (BOLD's emotions)."""
-    others = means.with_columns(scoring=pl.lit("emotions"), word_list=pl.lit("as_released"))
-    rows = pl.concat([means, others]).iter_rows(named=True)
+    rescored = means.with_columns(scoring=pl.lit("emotions"), word_list=pl.lit("as_released"))
+    rows = pl.concat([means, rescored]).iter_rows(named=True)
     names = [mean_name(row) for row in rows]
     assert len(set(names)) == len(names) == 2 * means.height

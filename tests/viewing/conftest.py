@@ -100,19 +100,19 @@ class Pages:
         self.client = TestClient(
             app, "http://127.0.0.1:7000", raise_server_exceptions=False, follow_redirects=False
         )
-        found = self.client.get(f"/{TOKEN}/")
-        self.run = found.headers.get("location", "")
+        response = self.client.get(f"/{TOKEN}/")
+        self.run = response.headers.get("location", "")
 
     def __call__(self, page: str = "", status: int = 200) -> str:
         """Return a page of the only run, which has a status."""
-        found = self.client.get(self.run + page)
-        assert found.status_code == status, found.text
-        return found.text
+        response = self.client.get(self.run + page)
+        assert response.status_code == status, response.text
+        return response.text
 
     def addresses(self, page: str, within: str) -> list[str]:
         """Return the addresses on a page that have something in them."""
-        found = map(html.unescape, re.findall('href="([^"]*)"', self(page)))
-        return [one for one in found if within in one]
+        links = map(html.unescape, re.findall('href="([^"]*)"', self(page)))
+        return [address for address in links if within in address]
 
 
 @pytest.fixture
@@ -150,8 +150,8 @@ def served(tmp_path: Path) -> Iterator[Callable[[Path], str]]:
         return open_[-1].__enter__()
 
     yield start
-    for one in open_:
-        one.__exit__(None, None, None)
+    for server in open_:
+        server.__exit__(None, None, None)
 
 
 @pytest.fixture

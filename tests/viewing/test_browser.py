@@ -57,15 +57,15 @@ def page_of(address: str) -> str:
 
 def measured(page: str, script: str, size: str = "1280,800") -> Any:
     """Run a script in a copy of a page; give what it resolves to."""
-    told = f"Promise.resolve((() => {{{script}}})()).then((said) => "
-    told += "{ document.documentElement.dataset.said = JSON.stringify(said); });"
+    reporter = f"Promise.resolve((() => {{{script}}})()).then((said) => "
+    reporter += "{ document.documentElement.dataset.said = JSON.stringify(said); });"
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "page.html"
-        path.write_text(page.replace("</body>", f"<script>{told}</script></body>"), "utf-8")
+        path.write_text(page.replace("</body>", f"<script>{reporter}</script></body>"), "utf-8")
         dom, _ = opened(path.as_uri(), f"--window-size={size}")
-    found = re.search('data-said="([^"]*)"', dom)
-    assert found
-    return json.loads(html.unescape(found[1]))
+    match = re.search('data-said="([^"]*)"', dom)
+    assert match
+    return json.loads(html.unescape(match[1]))
 
 
 def addresses(served: str) -> list[str]:
@@ -74,9 +74,9 @@ def addresses(served: str) -> list[str]:
     run = re.search('href="([^"]*/runs/[^"/]*/)"', listed)
     assert run
     base = served[: served.index("/", 8)] + run[1]
-    one = re.search('href="([^"]*answer[?][^"]*)"', page_of(f"{base}answers"))
-    assert one
-    return [base, f"{base}answers", served[: served.index("/", 8)] + html.unescape(one[1])]
+    link = re.search('href="([^"]*answer[?][^"]*)"', page_of(f"{base}answers"))
+    assert link
+    return [base, f"{base}answers", served[: served.index("/", 8)] + html.unescape(link[1])]
 
 
 def test_pages_are_shown_without_a_word_in_the_console(finished: Path, served: Served) -> None:
@@ -90,12 +90,12 @@ def test_pages_are_shown_without_a_word_in_the_console(finished: Path, served: S
 def test_the_numbers_follow_the_run(
     half: Path, served: Served, more: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked, asked = Views.progress, []
+    looked, requests = Views.progress, []
 
     def look(views: Views, request: Any) -> Any:
-        asked.append(request)
-        if len(asked) <= 3:  # an answer comes before each of the first looks
-            more(half, 3 + len(asked), 4 + len(asked))
+        requests.append(request)
+        if len(requests) <= 3:  # an answer comes before each of the first looks
+            more(half, 3 + len(requests), 4 + len(requests))
         return looked(views, request)
 
     monkeypatch.setattr(Views, "progress", look)
@@ -107,10 +107,10 @@ def test_the_numbers_follow_the_run(
 
 
 def test_inspects_viewer_shows_a_trial(logged: Path, served: Served) -> None:
-    run, _, one = addresses(served(logged))
-    (trial,) = re.findall("trial=([^&]+)", one)
-    with urllib.request.urlopen(f"{run}log?model=openai-api/loop/m&trial={trial}") as found:
-        dom, _ = opened(found.url)
+    run, _, answer_page = addresses(served(logged))
+    (trial,) = re.findall("trial=([^&]+)", answer_page)
+    with urllib.request.urlopen(f"{run}log?model=openai-api/loop/m&trial={trial}") as response:
+        dom, _ = opened(response.url)
     assert f"Sample {trial} (Epoch 1)" in re.sub("<[^>]*>", "", dom)
     assert "INFO" in dom.upper() and "could not" not in dom
 
@@ -125,9 +125,9 @@ def test_an_automated_audit_finds_no_barrier(finished: Path, half: Path, served:
           all.violations.map((one) => [one.id, one.nodes.length, one.nodes[0].html.slice(0, 99)]));
         """
     )
-    every = addresses(served(finished))
-    every += [served(finished.parent), addresses(served(half))[0]]
-    for address in every:
+    pages = addresses(served(finished))
+    pages += [served(finished.parent), addresses(served(half))[0]]
+    for address in pages:
         assert measured(page_of(address), script) == [], address
 
 

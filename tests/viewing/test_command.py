@@ -81,8 +81,8 @@ def test_it_listens_on_the_loopback_interface_alone(finished: Path, clinometer: 
 
 
 def test_a_port_in_use_is_one_line(finished: Path, clinometer: Start) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         process = clinometer("view", finished.name, "--port", str(port))
         out, err = process.communicate()
     assert (process.returncode, out) == (2, "")

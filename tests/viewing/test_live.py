@@ -12,8 +12,8 @@ from clinometer.results.locks import only_process, writing
 
 
 def files(directory: Path) -> dict[Path, tuple[int, int]]:
-    found = [path for path in directory.rglob("*") if path.is_file()]
-    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
+    paths = [path for path in directory.rglob("*") if path.is_file()]
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in paths}
 
 
 def test_progress_follows_the_journal(half: Path, pages: Any, more: Any) -> None:
@@ -22,17 +22,17 @@ def test_progress_follows_the_journal(half: Path, pages: Any, more: Any) -> None
     before = json.loads(ask("progress.json"))
     more(half, 4, 6)
     after = json.loads(ask("progress.json"))
-    assert [one["models"][0]["share"] for one in (before, after)] == [0.5, 0.75]
+    assert [progress["models"][0]["share"] for progress in (before, after)] == [0.5, 0.75]
     assert before["stamp"] == after["stamp"]
 
 
 def test_a_half_written_line_counts_when_it_ends(half: Path, pages: Any, more: Any) -> None:
     (journal,) = half.glob("answers/*/*.jsonl")
-    whole = journal.read_bytes()
-    journal.write_bytes(whole[:-20])
+    content = journal.read_bytes()
+    journal.write_bytes(content[:-20])
     ask = pages(half)
     assert "3 of 8" in ask()
-    journal.write_bytes(whole)
+    journal.write_bytes(content)
     assert "4 of 8" in ask()
 
 
@@ -52,9 +52,9 @@ def test_answers_are_browsed_before_there_are_tables(half: Path, pages: Any) -> 
     ask = pages(half)
     page = ask("answers")
     assert "4 answers" in page and "not scored yet" in page
-    one = ask.addresses("answers", "answer?")[0].removeprefix(ask.run)
-    shown = ask(one)
-    assert "The words are" in shown and " - " in shown
+    path = ask.addresses("answers", "answer?")[0].removeprefix(ask.run)
+    html = ask(path)
+    assert "The words are" in html and " - " in html
 
 
 def test_nothing_is_written_and_no_lock_is_taken(half: Path, pages: Any) -> None:

@@ -26,8 +26,8 @@ def test_the_viewer_and_its_logs_are_served(logged: Path, pages: Any, plan: Any)
     for asset in re.findall(r'(?:src|href)="\./(assets/[^"]+)"', viewer):
         ask(f"inspect/{asset}")
     trial = plan.trials()["trial_id"][3]
-    one = next(a for a in ask.addresses("answers", "answer?") if trial in a)
-    (link,) = ask.addresses(one.removeprefix(ask.run), "/log?")
+    answer_page = next(a for a in ask.addresses("answers", "answer?") if trial in a)
+    (link,) = ask.addresses(answer_page.removeprefix(ask.run), "/log?")
     place = ask.client.get(link).headers["location"]
     assert place == f"{ask.run}inspect/#/logs/{log}/samples/sample/{trial}/1/"
 
@@ -39,8 +39,8 @@ def test_no_address_leads_to_another_file(logged: Path, served: Any) -> None:
 
     def get(address: str) -> tuple[int, str]:
         connection.request("GET", address)
-        found = connection.getresponse()
-        return found.status, found.read().decode(errors="replace")
+        response = connection.getresponse()
+        return response.status, response.read().decode(errors="replace")
 
     assert get(parts.path)[0] == 303
     run = f"{parts.path}runs/{find_runs(logged)[0].key}/"
@@ -77,6 +77,6 @@ def test_a_damaged_log_is_no_traceback(logged: Path, pages: Any) -> None:
     (log,) = logged.glob("logs/*.eval")
     log.write_bytes(b"no log")
     ask = pages(logged)
-    found = ask.client.get(f"{ask.run}log?model=openai-api/loop/m&trial=x")
-    assert found.status_code == 303
+    response = ask.client.get(f"{ask.run}log?model=openai-api/loop/m&trial=x")
+    assert response.status_code == 303
     assert "Traceback" not in ask.client.get(f"{ask.run}inspect/").text

@@ -40,15 +40,15 @@ def test_before_there_is_a_report_the_page_says_so(half: Path, pages: Any) -> No
 
 
 @pytest.mark.parametrize(
-    ("query", "kept"),
+    ("query", "conditions"),
     [
         ("stereotype=age", {"stereotype": "age"}),
         ("status=refused", {"reason": "refused"}),
         ("stereotype=power&mode=free", {"stereotype": "power", "mode": "free"}),
     ],
 )
-def test_answers_are_chosen(query: str, kept: Any, finished: Path, pages: Any) -> None:
-    n = scored(finished, **kept)
+def test_answers_are_chosen(query: str, conditions: Any, finished: Path, pages: Any) -> None:
+    n = scored(finished, **conditions)
     assert 0 < n < 8
     assert f"<strong>{n} answer" in pages(finished)(f"answers?{query}")
 
@@ -60,12 +60,12 @@ def test_answers_are_chosen_by_the_verdict_of_their_mean(finished: Path, pages: 
         measure="word_association",
     )  # fmt: skip
     verdicts = dict(means.select("stereotype", "verdict").iter_rows())
-    of = estimates.with_columns(
+    with_verdicts = estimates.with_columns(
         verdict=pl.when(pl.col("stereotype") == "age").then(pl.lit("reversed, within margin"))
         .when(pl.col("stereotype") == "power").then(pl.lit("consistent"))
     )  # fmt: skip
     assert set(verdicts) == {"age", "power"}
-    of.write_parquet(finished / "estimates.parquet")
+    with_verdicts.write_parquet(finished / "estimates.parquet")
     ask = pages(finished)
     page = ask("answers?verdict=reversed")
     assert "<strong>4 answers" in page and "▼ leans against the stereotype, within margin" in page
@@ -89,32 +89,34 @@ def test_an_answer_has_its_score_mean_and_mirrored_partner(finished: Path, pages
 
 
 def test_an_answer_leads_to_the_same_draw_in_the_other_order(finished: Path, pages: Any) -> None:
-    pair_of = dict(
+    pairs = dict(
         pl.read_parquet(finished / "scores.parquet").select("trial_id", "pair_id").iter_rows()
     )
     ask = pages(finished)
-    every = ask.addresses("answers", "answer?")
-    for one in every:
-        page = ask(one.removeprefix(ask.run))
+    addresses = ask.addresses("answers", "answer?")
+    for address in addresses:
+        page = ask(address.removeprefix(ask.run))
         (link,) = re.findall('href="([^"]*)">Its mirrored partner', page)
-        mine, its = (parse_qs(urlsplit(a).query)["trial"][0] for a in (one, html.unescape(link)))
-        assert mine != its and pair_of[mine] == pair_of[its]
-    assert len(every) == 8
+        trial, swapped_trial = (
+            parse_qs(urlsplit(a).query)["trial"][0] for a in (address, html.unescape(link))
+        )
+        assert trial != swapped_trial and pairs[trial] == pairs[swapped_trial]
+    assert len(addresses) == 8
 
 
 def test_answers_have_neighbours_within_what_was_chosen(finished: Path, pages: Any) -> None:
     ask = pages(finished)
-    every = ask.addresses("answers?stereotype=age", "answer?")
-    assert len(every) == 4
-    last = ask(every[-1].removeprefix(ask.run))
+    addresses = ask.addresses("answers?stereotype=age", "answer?")
+    assert len(addresses) == 4
+    last = ask(addresses[-1].removeprefix(ask.run))
     assert ">Previous<" in last and ">Next<" not in last
-    assert ">Next<" in ask(every[0].removeprefix(ask.run))
+    assert ">Next<" in ask(addresses[0].removeprefix(ask.run))
 
 
 def test_a_long_answer_is_cut_and_says_so(finished: Path, pages: Any) -> None:
     ask = pages(finished)
-    (one,) = ask.addresses("answers?text=long+long", "answer?")
-    page = ask(one.removeprefix(ask.run))
+    (address,) = ask.addresses("answers?text=long+long", "answer?")
+    page = ask(address.removeprefix(ask.run))
     assert "The first 20,000 of 25,013 characters" in page
     assert page.count("long ") < 2 * 4500  # rendered, and as it came
 
@@ -174,8 +176,8 @@ def test_the_list_says_what_was_found_of_how_many_answers_and_when(
 
 def test_a_row_is_an_answer_however_many_scores_it_has(finished: Path, pages: Any) -> None:
     scores = pl.read_parquet(finished / "scores.parquet")
-    other = scores.with_columns(instrument=pl.lit("other_test"), score=pl.lit(0.125))
-    pl.concat([scores, other]).write_parquet(finished / "scores.parquet")
+    rescored = scores.with_columns(instrument=pl.lit("other_test"), score=pl.lit(0.125))
+    pl.concat([scores, rescored]).write_parquet(finished / "scores.parquet")
     ask = pages(finished)
     page = ask("answers")
     assert "<strong>8 answers" in page
@@ -192,6 +194,6 @@ def test_an_answer_is_shown_as_it_is_meant_and_as_it_came(finished: Path, pages:
     ask = pages(finished)
     listed = ask("answers")
     assert "1. tragic – old 2. joy – young" in listed
-    one = re.search(r'href="([^"]*answer[?][^"]*)"', listed)
-    page = ask(html.unescape(one[1]).removeprefix(ask.run))
+    link = re.search(r'href="([^"]*answer[?][^"]*)"', listed)
+    page = ask(html.unescape(link[1]).removeprefix(ask.run))
     assert "<strong>tragic</strong> – old" in page and "1. **tragic** – old" in page

@@ -21,8 +21,8 @@ def test_only_this_machine_may_be_asked_for(finished: Path, pages: Any) -> None:
 def test_nothing_is_there_without_the_token(finished: Path, pages: Any) -> None:
     ask = pages(finished)
     for address in ("/", "/runs/", ask.run.replace("/token/", "/other/"), "/docs", "/openapi.json"):
-        found = ask.client.get(address)
-        assert found.status_code == 404 and "token" not in found.text, address
+        response = ask.client.get(address)
+        assert response.status_code == 404 and "token" not in response.text, address
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
@@ -34,7 +34,7 @@ def test_requests_may_only_read(method: str, finished: Path, pages: Any) -> None
 
 def test_head_is_answered_without_a_body(finished: Path, pages: Any) -> None:
     ask = pages(finished)
-    assert (found := ask.client.head(ask.run)).status_code == 200 and not found.content
+    assert (response := ask.client.head(ask.run)).status_code == 200 and not response.content
 
 
 def test_every_response_forbids_what_it_does_not_need(finished: Path, pages: Any) -> None:
@@ -52,24 +52,24 @@ def test_every_response_forbids_what_it_does_not_need(finished: Path, pages: Any
 
 def test_an_answer_is_text(finished: Path, pages: Any) -> None:
     ask = pages(finished)
-    (one,) = ask.addresses("answers?text=pwned", "answer?")
-    for page in ("answers", one.removeprefix(ask.run)):
-        shown = ask(page)
-        assert "&lt;script&gt;document.title" in shown
-        assert "<script>document.title" not in shown and "<img" not in shown
+    (address,) = ask.addresses("answers?text=pwned", "answer?")
+    for page in ("answers", address.removeprefix(ask.run)):
+        html = ask(page)
+        assert "&lt;script&gt;document.title" in html
+        assert "<script>document.title" not in html and "<img" not in html
 
 
 def test_what_acts_invisibly_is_shown(finished: Path, pages: Any) -> None:
     ask = pages(finished)
-    (one,) = ask.addresses("answers?text=gnp.exe", "answer?")
-    shown = ask(one.removeprefix(ask.run))
-    assert "{{7*7}} ⟨U+202E⟩gnp.exe⟨U+202C⟩ ␛[31m ␀" in shown
-    assert not {"\u202e", "\x1b", "\x00"} & set(shown)
+    (address,) = ask.addresses("answers?text=gnp.exe", "answer?")
+    html = ask(address.removeprefix(ask.run))
+    assert "{{7*7}} ⟨U+202E⟩gnp.exe⟨U+202C⟩ ␛[31m ␀" in html
+    assert not {"\u202e", "\x1b", "\x00"} & set(html)
 
 
 def test_what_is_looked_for_is_text(finished: Path, pages: Any) -> None:
-    shown = pages(finished)("answers?text=%22%3E%3Cscript%3Ealert(1)&model=%3Cb%3E")
-    assert "<script>alert" not in shown and "<b>" not in shown
+    html = pages(finished)("answers?text=%22%3E%3Cscript%3Ealert(1)&model=%3Cb%3E")
+    assert "<script>alert" not in html and "<b>" not in html
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_what_is_looked_for_is_text(finished: Path, pages: Any) -> None:
 )
 def test_a_damaged_file_is_one_line(name: str, page: str, finished: Path, pages: Any) -> None:
     ask = pages(finished)
-    whole = (finished / name).read_bytes()
-    (finished / name).write_bytes(whole[: len(whole) // 2])
-    shown = ask(page, 500)
-    (line,) = shown.split('role="alert">')[1:]
+    content = (finished / name).read_bytes()
+    (finished / name).write_bytes(content[: len(content) // 2])
+    html = ask(page, 500)
+    (line,) = html.split('role="alert">')[1:]
     assert name in line.split("</p>")[0] and "\n" not in line.split("</p>")[0]
-    assert "Traceback" not in shown
-    (finished / name).write_bytes(whole)
+    assert "Traceback" not in html
+    (finished / name).write_bytes(content)
     ask(page)
 
 
@@ -101,9 +101,9 @@ def test_an_unforeseen_error_is_one_line_and_forbids_as_much(
 ) -> None:
     ask = pages(finished)
     monkeypatch.setattr("clinometer.viewing.views.find_runs", lambda directory: 1 / 0)
-    found = ask.client.get("/token/")
-    assert found.status_code == 500 and "ZeroDivisionError while this page" in found.text
-    assert "default-src 'none'" in found.headers["content-security-policy"]
+    response = ask.client.get("/token/")
+    assert response.status_code == 500 and "ZeroDivisionError while this page" in response.text
+    assert "default-src 'none'" in response.headers["content-security-policy"]
 
 
 def test_a_changed_line_of_a_journal_is_named(half: Path, pages: Any) -> None:
@@ -121,9 +121,9 @@ def test_a_plan_of_odd_types_is_no_traceback(half: Path, pages: Any) -> None:
     for odd in ({"models": 3}, {"studies": "x"}, {"models": ["../../etc"]}, {"created": ["<b>"]}):
         write_plan(half / "plan.json", {**plan, **odd})
         for page in ("", "answers", "progress.json"):
-            found = ask.client.get(ask.run + page)
-            assert "Traceback" not in found.text and "while this page" not in found.text, odd
-            assert found.status_code in (200, 404, 500)
+            response = ask.client.get(ask.run + page)
+            assert "Traceback" not in response.text and "while this page" not in response.text, odd
+            assert response.status_code in (200, 404, 500)
 
 
 def test_names_of_directories_are_text(half: Path, pages: Any) -> None:
@@ -135,5 +135,5 @@ def test_names_of_directories_are_text(half: Path, pages: Any) -> None:
 
 
 def test_progress_names_no_path(finished: Path, pages: Any) -> None:
-    said = json.loads(pages(finished)("progress.json"))
-    assert set(said) == {"stamp", "models"} and str(finished) not in json.dumps(said)
+    progress = json.loads(pages(finished)("progress.json"))
+    assert set(progress) == {"stamp", "models"} and str(finished) not in json.dumps(progress)

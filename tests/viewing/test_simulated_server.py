@@ -73,7 +73,7 @@ def test_options_have_log_probabilities(client: TestClient, closed: dict[str, An
     body = {"logprobs": True, "top_logprobs": 2, "max_tokens": 1, **closed}
     choice = complete(client, PROMPT, **body).json()["choices"][0]
     (first,) = choice["logprobs"]["content"]
-    assert {one["token"] for one in first["top_logprobs"]} == {"old", "young"}
+    assert {candidate["token"] for candidate in first["top_logprobs"]} == {"old", "young"}
 
 
 def test_parts_of_a_message_are_one_text(client: TestClient) -> None:
@@ -138,8 +138,8 @@ def test_other_clients_reach_it_over_loopback(address: str) -> None:
 def test_a_port_that_is_taken_is_one_line() -> None:
     import socket
 
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
         with pytest.raises(InputError, match="name another, or 0 for any"):
-            serve_simulated("neutral", other.getsockname()[1], print)
+            serve_simulated("neutral", listener.getsockname()[1], print)

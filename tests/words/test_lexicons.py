@@ -12,7 +12,7 @@ from clinometer.errors import InputError
 from clinometer.words.lexicons import EMOTIONS, read_emotions, read_valence
 
 
-def written(folder: Path, name: str, text: str) -> Path:
+def write_lexicon(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_bytes(text.encode())
     return path
@@ -29,8 +29,8 @@ def test_the_nrc_vad_lexicon(shared_data: Path) -> None:
 def test_the_nrc_emotion_lexicon(shared_data: Path) -> None:
     """Words per emotion as its publisher counts them."""
     name = "NRC-Emotion-Lexicon-Wordlevel-v0.92.txt"
-    found = read_emotions(shared_data / "nrc" / "emolex" / name)
-    assert {emotion: len(words) for emotion, words in found.items()} == {
+    lexicon = read_emotions(shared_data / "nrc" / "emolex" / name)
+    assert {emotion: len(words) for emotion, words in lexicon.items()} == {
         "anger": 1247, "anticipation": 839, "disgust": 1058, "fear": 1476, "joy": 689,
         "sadness": 1191, "surprise": 534, "trust": 1231,
     }  # fmt: skip
@@ -50,7 +50,7 @@ def test_the_nrc_emotion_lexicon(shared_data: Path) -> None:
     ],
 )  # fmt: skip
 def test_valence_is_read_from_each_kind_of_file(tmp_path: Path, name: str, text: str) -> None:
-    assert read_valence(written(tmp_path, name, text)) == {"null": 0.25, "very good": 1.0}
+    assert read_valence(write_lexicon(tmp_path, name, text)) == {"null": 0.25, "very good": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_valence_is_read_from_each_kind_of_file(tmp_path: Path, name: str, text:
     ],
 )
 def test_other_scales_are_brought_to_0_to_1(tmp_path: Path, text: str) -> None:
-    found = read_valence(written(tmp_path, "v.csv", text))
-    assert found == {"bad": 0.0, "fair": 0.5, "good": 1.0}
+    valence = read_valence(write_lexicon(tmp_path, "v.csv", text))
+    assert valence == {"bad": 0.0, "fair": 0.5, "good": 1.0}
 
 
 def test_valence_is_read_from_parquet(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_valence_is_read_from_parquet(tmp_path: Path) -> None:
 )
 def test_a_wrong_valence_is_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        read_valence(written(tmp_path, "v.txt", text))
+        read_valence(write_lexicon(tmp_path, "v.txt", text))
 
 
 def test_a_missing_or_undecodable_file_is_named(tmp_path: Path) -> None:
@@ -113,12 +113,12 @@ LONG = [(f"w{place}", emotion) for place, emotion in enumerate(EMOTIONS)]
         ("long.csv", "word,emotion\n" + "\n".join(f"{w},{e}" for w, e in LONG)),
         ("mark.csv", "emotion,term,value\n" + "\n".join(f"{e},{w},1\n{e},x,0" for w, e in LONG)),
         ("wide.tsv", "word\tnegative\t" + "\t".join(EMOTIONS) + "\n" + "\n".join(
-            f"{w}\t1\t" + "\t".join(str(int(e == one)) for one in EMOTIONS) for w, e in LONG)),
+            f"{w}\t1\t" + "\t".join(str(int(e == name)) for name in EMOTIONS) for w, e in LONG)),
     ],
 )  # fmt: skip
 def test_emotions_are_read_from_each_kind_of_file(tmp_path: Path, name: str, text: str) -> None:
-    found = read_emotions(written(tmp_path, name, text))
-    assert found == {emotion: frozenset({word}) for word, emotion in LONG}
+    lexicon = read_emotions(write_lexicon(tmp_path, name, text))
+    assert lexicon == {emotion: frozenset({word}) for word, emotion in LONG}
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,4 @@ def test_emotions_are_read_from_each_kind_of_file(tmp_path: Path, name: str, tex
 )
 def test_a_wrong_emotion_is_named(tmp_path: Path, rows: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_emotions(written(tmp_path, "e.txt", rows))
+        read_emotions(write_lexicon(tmp_path, "e.txt", rows))

@@ -57,12 +57,12 @@ class Words:
         self.lock = threading.Lock()
 
     def __call__(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        cue, wanted = body["messages"][-1]["content"], body.get("n") or 1
+        cue, count_asked = body["messages"][-1]["content"], body.get("n") or 1
         with self.lock:
-            self.asked.append(wanted)
-            if self.refuses and wanted > self.honours:
+            self.asked.append(count_asked)
+            if self.refuses and count_asked > self.honours:
                 return 400, {"error": {"message": f"n must be at most {self.honours}"}}
-            count = min(wanted, self.honours)
+            count = min(count_asked, self.honours)
             first = self.given[cue]
             self.given[cue] += count
         return 200, {
@@ -98,9 +98,10 @@ def ask(
 
 def lines(directory: Path) -> list[dict[str, Any]]:
     paths = sorted((directory / "answers" / FOLDER).glob("*.jsonl"))
-    found = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+    records = [json.loads(line) for path in paths for line in path.read_text().splitlines()]
     return [
-        {key: value for key, value in line.items() if key not in ("sum", "mark")} for line in found
+        {key: value for key, value in line.items() if key not in ("sum", "mark")}
+        for line in records
     ]
 
 
@@ -115,11 +116,13 @@ def everything(plan: AssociationPlan) -> Counter[tuple[str, int]]:
 def test_a_prompt_is_paid_once_a_call(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(f"{MODEL}: [1, 2]", encoding="utf-8")
     plan = plan_of(cues=10, repetitions=50)
-    many, each = (cost_of_associations(plan, MODEL, n, tmp_path / "prices.yaml") for n in (20, 1))
-    assert (many.trials, many.calls, each.calls) == (500, 30, 500)
-    assert each.input_tokens == pytest.approx(many.input_tokens * 500 / 30, rel=0.01)
-    assert many.output_tokens == each.output_tokens == 4_500
-    assert each.usd == (each.input_tokens + 2 * each.output_tokens) / 1e6
+    batched, single = (
+        cost_of_associations(plan, MODEL, n, tmp_path / "prices.yaml") for n in (20, 1)
+    )
+    assert (batched.trials, batched.calls, single.calls) == (500, 30, 500)
+    assert single.input_tokens == pytest.approx(batched.input_tokens * 500 / 30, rel=0.01)
+    assert batched.output_tokens == single.output_tokens == 4_500
+    assert single.usd == (single.input_tokens + 2 * single.output_tokens) / 1e6
 
 
 def test_from_python_the_same_call_continues(serve: Serve, tmp_path: Path) -> None:
@@ -145,7 +148,7 @@ def test_every_repetition_has_one_answer_of_its_own(serve: Serve, tmp_path: Path
 def test_an_answer_says_what_was_given_and_what_it_cost(serve: Serve, tmp_path: Path) -> None:
     serve(Words())
     ask(plan_of(cues=1, repetitions=3), tmp_path / "r")
-    first, *others = lines(tmp_path / "r")
+    first, *later = lines(tmp_path / "r")
     assert first == {
         "cue": "cue0",
         "repetition": 0,
@@ -157,7 +160,7 @@ def test_an_answer_says_what_was_given_and_what_it_cost(serve: Serve, tmp_path: 
         "calls": 1,
         "model": MODEL,
     }
-    assert sum(answer["input_tokens"] for answer in [first, *others]) == 100
+    assert sum(answer["input_tokens"] for answer in [first, *later]) == 100
 
 
 @pytest.mark.parametrize("refuses", [False, True])
@@ -171,7 +174,7 @@ def test_a_server_that_gives_fewer_is_asked_for_what_it_gives(
     assert outcome.complete and outcome.choices == honours and outcome.errors == 0
     assert answered(tmp_path / "r") == everything(plan)
     assert words.given.total() == 80  # none was asked in vain
-    assert sum(wanted > honours for wanted in words.asked) <= 2  # learnt from the first call
+    assert sum(count > honours for count in words.asked) <= 2  # learnt from the first call
     assert outcome.calls == len(words.asked)
 
 
@@ -199,7 +202,7 @@ def test_a_finished_run_asks_nothing_and_more_repetitions_extend_it(
 
 
 @pytest.mark.parametrize(
-    ("other", "says"),
+    ("changes", "says"),
     [
         ({"cues": 3}, "cues is 4 there, 3 here"),
         ({"seed": 1}, "seed is 0 there, 1 here"),
@@ -208,11 +211,11 @@ def test_a_finished_run_asks_nothing_and_more_repetitions_extend_it(
     ],
 )
 def test_another_plan_in_the_directory_says_what_differs(
-    other: dict[str, Any], says: str, tmp_path: Path
+    changes: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
     claim(tmp_path / "r", plan_of())
     with pytest.raises(PlanError, match=says):
-        claim(tmp_path / "r", plan_of(**other))
+        claim(tmp_path / "r", plan_of(**changes))
 
 
 def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
@@ -239,8 +242,8 @@ def test_torn_lines_are_asked_again_and_no_others(serve: Serve, tmp_path: Path) 
     shard.write_bytes(shard.read_bytes()[:-20])
     assert ask(plan, tmp_path / "r").complete
     assert words.given.total() == 201
-    whole = [line for line in shard.read_text().splitlines() if line.endswith("}")]
-    assert len(whole) == 200 and shard.read_bytes().endswith(b"\n")
+    complete = [line for line in shard.read_text().splitlines() if line.endswith("}")]
+    assert len(complete) == 200 and shard.read_bytes().endswith(b"\n")
 
 
 def test_shards_are_begun_anew_when_full(
@@ -348,19 +351,19 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     command = (*command, "--max-connections", "4", "--out", "r")
     shard = tmp_path / "r" / "answers" / FOLDER / "00000.jsonl"
     process = clinometer(*command)
-    written = lambda: shard.exists() and answered(tmp_path / "r").total() == words.given.total()  # noqa: E731
-    until(lambda: server.prompts.total() == 14 and written(), process)
+    all_saved = lambda: shard.exists() and answered(tmp_path / "r").total() == words.given.total()  # noqa: E731
+    until(lambda: server.prompts.total() == 14 and all_saved(), process)
     process.kill()
     process.communicate()
     server.go.set()
     until(lambda: len(words.asked) == 14)  # the server ends what it had begun
-    kept, given_before = answered(tmp_path / "r"), words.given.total()
-    assert 0 < kept.total() < 120 and max(kept.values()) == 1
+    counts, n_before = answered(tmp_path / "r"), words.given.total()
+    assert 0 < counts.total() < 120 and max(counts.values()) == 1
     again = clinometer(*command)
     out, err = again.communicate()
     assert again.returncode == 0, err
     assert "120 of 120 answers" in out and "next: clinometer network build r" in out
-    assert words.given.total() - given_before == 120 - kept.total()
+    assert words.given.total() - n_before == 120 - counts.total()
     assert answered(tmp_path / "r") == everything(plan_of(10, 12))
 
 
@@ -389,7 +392,7 @@ def test_what_inspect_keeps_of_a_call_is_let_go(serve: Serve, tmp_path: Path) ->
     def look(model: str, answer: dict[str, Any]) -> None:
         if next(calls) % 50 == 0:
             gc.collect()
-            alive.append(sum(type(held) is ModelEvent for held in gc.get_objects()))
+            alive.append(sum(type(candidate) is ModelEvent for candidate in gc.get_objects()))
 
     def ask_within_a_transcript() -> None:
         transcript()  # inspect appends the events of its context to it
@@ -424,26 +427,28 @@ def test_the_embedded_model_answers_the_same_however_often_it_is_interrupted(
             models = open_associating(plan, Connection())
             associate(plan, models, directory, Budget(max_calls=limit), choices=choices)
         (path,) = directory.glob("answers/*/*.jsonl")
-        found = [json.loads(line) for line in path.read_text().splitlines()]
-        return [a["responses"] for a in sorted(found, key=lambda a: (a["cue"], a["repetition"]))]
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        return [a["responses"] for a in sorted(records, key=lambda a: (a["cue"], a["repetition"]))]
 
-    whole = answers("whole", 10, choices=3)
-    assert len(whole) == 6 and len({tuple(given) for given in whole}) > 3
-    assert answers("parts", 2, 99, choices=1) == whole
+    uninterrupted = answers("whole", 10, choices=3)
+    assert len(uninterrupted) == 6 and len({tuple(responses) for responses in uninterrupted}) > 3
+    assert answers("parts", 2, 99, choices=1) == uninterrupted
 
 
 def test_providers_are_given_what_short_texts_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {}
+    model_args: dict[str, Any] = {}
     monkeypatch.setattr(
-        associating, "open_model", lambda name, _, reached: given.update({name: reached.model_args})
+        associating,
+        "open_model",
+        lambda name, _, reached: model_args.update({name: reached.model_args}),
     )
     names = ["clinometer/smollm2", "hf/base", "openai/m"]
     connection = Connection(model_args={"batch_size": "8"})
     open_associating(AssociationPlan(names, ["a"], continuation=True), connection)
-    assert [set(given[name]) for name in names] == [
+    assert [set(model_args[name]) for name in names] == [
         {"batch_size"}, {"batch_size", "chat_template"}, {"batch_size"},
     ]  # fmt: skip
-    assert given["clinometer/smollm2"]["batch_size"] == "8"
+    assert model_args["clinometer/smollm2"]["batch_size"] == "8"
 
 
 @given(
@@ -457,11 +462,11 @@ def test_rounds_hand_out_what_is_missing_and_nothing_twice(
     rounds, got = Rounds(done, 10), [bits & 2**10 - 1 for bits in done]
     while (call := rounds.take(most)) is not None:
         assert 1 <= call.count <= most
-        given = min(call.count, answered.pop() if answered else call.count)
-        bits = ((1 << given) - 1) << call.first
+        n_given = min(call.count, answered.pop() if answered else call.count)
+        bits = ((1 << n_given) - 1) << call.first
         assert not got[call.cue] & bits
         got[call.cue] |= bits
-        rounds.give_back(call, range(given, call.count))
+        rounds.give_back(call, range(n_given, call.count))
     assert set(got) == {2**10 - 1}
 
 
@@ -522,7 +527,7 @@ def test_a_hundred_thousand_cues_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "says"),
+    ("cues", "says"),
     [
         ("missing.txt", "missing.txt: no such file"),
         ("missing.csv", "missing.csv: no such file"),
@@ -533,14 +538,14 @@ def test_a_hundred_thousand_cues_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_cues_that_cannot_be_read_are_one_line(
-    named: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cues: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("columns.csv").write_text("a,b\n1,2\n")
     Path("words.doc").write_text("a")
     Path("latin.txt").write_bytes(b"a\xe9")
     with pytest.raises(InputError, match=says):
-        read_cues(named)
+        read_cues(cues)
 
 
 def test_a_provider_that_gives_one_answer_a_call_is_asked_for_one() -> None:

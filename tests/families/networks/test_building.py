@@ -25,12 +25,12 @@ def table(*rows: tuple[str, str, float]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["cue", "response", "count"], orient="row")
 
 
-def one(response: str, *steps: str, cue: str = "zzz", lwow: bool = False) -> str | None:
+def clean_response(response: str, *steps: str, cue: str = "zzz", lwow: bool = False) -> str | None:
     """Clean a response, given to a cue beside another answer."""
-    given = table((cue, response, 1), ("other", "stays", 1))
-    cleaned, _ = clean(given, steps, lwow_compatible=lwow)
-    kept = cleaned.filter(pl.col("cue") != "other")["response"].to_list()
-    return kept[0] if kept else None
+    associations = table((cue, response, 1), ("other", "stays", 1))
+    cleaned, _ = clean(associations, steps, lwow_compatible=lwow)
+    responses = cleaned.filter(pl.col("cue") != "other")["response"].to_list()
+    return responses[0] if responses else None
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def one(response: str, *steps: str, cue: str = "zzz", lwow: bool = False) -> str
      ("no_echo", "zzz", None)],
 )  # fmt: skip
 def test_a_step(step: str, response: str, expected: str | None) -> None:
-    assert one(response, step) == expected
+    assert clean_response(response, step) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_step(step: str, response: str, expected: str | None) -> None:
      ("spaces", "adlib", "ad-lib"), ("spaces", "teddybear", "teddy bear")],
 )  # fmt: skip
 def test_a_step_of_lwow(step: str, response: str, expected: str) -> None:
-    assert one(response, step, lwow=True) == expected
+    assert clean_response(response, step, lwow=True) == expected
 
 
 def test_an_article_stays_where_the_answer_is_a_cue() -> None:
@@ -78,15 +78,17 @@ def test_an_article_stays_where_the_answer_is_a_cue() -> None:
 
 
 def test_lwow_compares_answers_with_corrected_cues() -> None:
-    given_ = table(("much", "a lot", 3), ("a lott", "much", 2))
+    associations = table(("much", "a lot", 3), ("a lott", "much", 2))
     for lwow, expected in ((True, "a lot"), (False, "lot")):
-        cleaned, _ = clean(given_, ["articles"], spelling={"a lott": "a lot"}, lwow_compatible=lwow)
+        cleaned, _ = clean(
+            associations, ["articles"], spelling={"a lott": "a lot"}, lwow_compatible=lwow
+        )
         assert cleaned["response"][0] == expected
 
 
 def test_what_becomes_equal_is_added_up() -> None:
-    given = table(("Cats", "the Dogs", 2), ("cat", "dog", 3), ("cat", "CAT", 9))
-    cleaned, log = clean(given)
+    associations = table(("Cats", "the Dogs", 2), ("cat", "dog", 3), ("cat", "CAT", 9))
+    cleaned, log = clean(associations)
     assert cleaned.rows() == [("cat", "dog", 5)]
     rows = {row["step"]: row for row in log.iter_rows(named=True)}
     assert list(rows) == ["associations", *DEFAULT_STEPS, "empty", "summed"]
@@ -99,17 +101,17 @@ def test_what_becomes_equal_is_added_up() -> None:
 def test_spelling_from_a_mapping_and_from_tables(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("wrong,right\ncolour,color\n")
     (tmp_path / "b.txt").write_text("Colour\tpaint\ncolour\tColor\n")
-    given = table(("paint", "Colour", 1))
+    associations = table(("paint", "Colour", 1))
     for spelling in ({"colour": "color"}, tmp_path / "a.csv", tmp_path / "b.txt"):
-        assert clean(given, spelling=spelling)[0]["response"].item() == "color"
+        assert clean(associations, spelling=spelling)[0]["response"].item() == "color"
     (tmp_path / "c.csv").write_text("a,b,c\n")
     with pytest.raises(InputError, match="3 columns; a spelling table has two"):
-        clean(given, spelling=tmp_path / "c.csv")
+        clean(associations, spelling=tmp_path / "c.csv")
 
 
 def test_steps_are_taken_in_their_own_order() -> None:
-    given = table(("x", "The Dog", 1))
-    assert clean(given, ("articles", "lower_case"))[0]["response"].item() == "dog"
+    associations = table(("x", "The Dog", 1))
+    assert clean(associations, ("articles", "lower_case"))[0]["response"].item() == "dog"
 
 
 def test_a_country_of_many_words_is_not_dropped() -> None:
@@ -118,8 +120,8 @@ def test_a_country_of_many_words_is_not_dropped() -> None:
 
 
 def test_no_steps_leave_the_words_but_drop_the_empty() -> None:
-    given = table(("Old", "The Age", 2), ("Old", " ", 1))
-    assert clean(given, ())[0].rows() == [("Old", "The Age", 2)]
+    associations = table(("Old", "The Age", 2), ("Old", " ", 1))
+    assert clean(associations, ())[0].rows() == [("Old", "The Age", 2)]
 
 
 def test_lwow_has_steps_of_its_own() -> None:
@@ -134,13 +136,15 @@ def test_an_unknown_step() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [([("a", "a", 1)], "step 'no_echo' left no pairs"),
      ([("a", "?", 1)], "step 'empty' left no pairs"),
      ([("a", "b c d", 1)], "step 'two_words' left no pairs")],
 )  # fmt: skip
-def test_a_step_that_leaves_nothing_is_named(rows: list[tuple[str, str, int]], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_step_that_leaves_nothing_is_named(
+    rows: list[tuple[str, str, int]], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
         clean(table(*rows))
 
 
@@ -154,8 +158,8 @@ def test_nothing_to_clean() -> None:
 @given(st.lists(st.tuples(st.text(max_size=9), st.text(" aA.-_'’u.sthe!é", max_size=12)),
                 min_size=1, max_size=5))  # fmt: skip
 def test_cleaning_twice_is_cleaning_once(pairs: list[tuple[str, str]]) -> None:
-    given_ = table(*((cue, response, 1) for cue, response in pairs), ("b", "c", 1))
-    cleaned, _ = clean(given_, IDEMPOTENT)
+    associations = table(*((cue, response, 1) for cue, response in pairs), ("b", "c", 1))
+    cleaned, _ = clean(associations, IDEMPOTENT)
     assert clean(cleaned, IDEMPOTENT)[0].rows() == cleaned.rows()
 
 
@@ -170,7 +174,7 @@ def test_no_answer_is_invented(response: str) -> None:
 def test_countries_are_kept_in_forms_that_wordnet_knows() -> None:
     assert in_wordnet(COUNTRIES.values()) == set(COUNTRIES.values())
     assert not set(COUNTRIES) & set(COUNTRIES.values())
-    assert max(len(kept.split()) for kept in COUNTRIES.values()) <= 2  # else two_words drops them
+    assert max(len(form.split()) for form in COUNTRIES.values()) <= 2  # else two_words drops them
 
 
 def test_the_published_networks_bear_the_marks_of_their_cleaning(haiku: Network) -> None:
@@ -210,11 +214,11 @@ def test_humans_first_responses_added_up(humans: pl.DataFrame) -> None:
 
 
 def test_each_step_counts_what_it_left() -> None:
-    given_ = table(
+    associations = table(
         ("cat", "cat", 9), ("cat", "dog", 2), ("dog", "cat", 5), ("dog", "qwrtz", 4),
         ("dog", "bone", 1), ("sun", "moon", 3), ("dog", "wolf", 2),
     )  # fmt: skip
-    network, log = build(given_)
+    network, log = build(associations)
     assert network.edges().sort("src", "tgt").rows() == [("cat", "dog", 5), ("dog", "wolf", 2)]
     assert log.rows() == [
         ("associations", 7, 7), ("no_loops", 7, 6), ("undirected", 7, 5), ("wordnet", 6, 4),
@@ -223,8 +227,8 @@ def test_each_step_counts_what_it_left() -> None:
 
 
 def test_steps_may_be_left_out() -> None:
-    given_ = table(("qwrtz", "dog", 1), ("sun", "moon", 3))
-    network, log = build(given_, wordnet=False, min_weight=0, component=False)
+    associations = table(("qwrtz", "dog", 1), ("sun", "moon", 3))
+    network, log = build(associations, wordnet=False, min_weight=0, component=False)
     assert (len(network), network.n_edges) == (4, 2)
     assert log["step"].to_list() == ["associations", "no_loops", "undirected"]
 
@@ -250,17 +254,17 @@ letters = st.sampled_from("abcdef")
 
 @given(st.dictionaries(st.tuples(letters, letters), st.integers(1, 9), min_size=1))
 def test_an_edge_has_the_larger_weight(counts: dict[tuple[str, str], int]) -> None:
-    given_ = table(("x", "y", 1), *((*pair, count) for pair, count in counts.items()))
-    network, _ = build(given_, wordnet=False, min_weight=0, component=False)
-    found = {frozenset(row[:2]): row[2] for row in network.edges().iter_rows()}
+    associations = table(("x", "y", 1), *((*pair, count) for pair, count in counts.items()))
+    network, _ = build(associations, wordnet=False, min_weight=0, component=False)
+    weights = {frozenset(row[:2]): row[2] for row in network.edges().iter_rows()}
     for (cue, response), count in counts.items():
         if cue != response:
-            assert found[frozenset((cue, response))] == max(count, counts.get((response, cue), 0))
-    assert len(found) == len({frozenset(pair) for pair in counts if len(set(pair)) == 2}) + 1
+            assert weights[frozenset((cue, response))] == max(count, counts.get((response, cue), 0))
+    assert len(weights) == len({frozenset(pair) for pair in counts if len(set(pair)) == 2}) + 1
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [([("cat", "cat", 3)], "step 'no_loops' left no edge"),
      ([("qwrtz", "cat", 3)], "step 'wordnet' left no edge"),
      ([("dog", "cat", 1)], "step 'min_weight' left no edge"),
@@ -268,8 +272,10 @@ def test_an_edge_has_the_larger_weight(counts: dict[tuple[str, str], int]) -> No
      ([("dog", "cat", -1)], "count -1"), ([("dog", "", 2)], "'dog' – ''"),
      ([("dog", "cat", float("nan"))], "count nan")],
 )  # fmt: skip
-def test_associations_that_make_no_network(rows: list[tuple[str, str, float]], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_associations_that_make_no_network(
+    rows: list[tuple[str, str, float]], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
         build(table(*rows))
 
 

@@ -30,7 +30,7 @@ from clinometer_measures.networks.study import NetworkStudy
 FEW = Setting(missing="skip", draws=100, rewirings=19)
 
 
-def made(edges: dict[tuple[int, int], float], *, directed: bool = False) -> Network:
+def network_of_edges(edges: dict[tuple[int, int], float], *, directed: bool = False) -> Network:
     rows = [(str(a), str(b), weight) for (a, b), weight in edges.items()]
     frame = pl.DataFrame(rows, schema=["src", "tgt", "wt"], orient="row")
     return Network.from_edges(frame, directed=directed, name="made")
@@ -48,70 +48,72 @@ ARROWS = st.dictionaries(PAIRS, st.floats(0.5, 9), min_size=1, max_size=25)
 def test_words_keep_their_number_of_edges_and_weights_stay(
     edges: dict[tuple[int, int], float], seed: int
 ) -> None:
-    network = made(edges)
-    found = rewire(network, np.random.default_rng(seed))
-    assert (found.words, found.name, found.n_loops) == (network.words, network.name, 0)
-    one, other = network.weights.toarray(), found.weights.toarray()
-    np.testing.assert_array_equal(other, other.T)
-    np.testing.assert_array_equal((one > 0).sum(axis=0), (other > 0).sum(axis=0))
-    np.testing.assert_array_equal(np.sort(one, axis=None), np.sort(other, axis=None))
+    network = network_of_edges(edges)
+    rewired = rewire(network, np.random.default_rng(seed))
+    assert (rewired.words, rewired.name, rewired.n_loops) == (network.words, network.name, 0)
+    before, after = network.weights.toarray(), rewired.weights.toarray()
+    np.testing.assert_array_equal(after, after.T)
+    np.testing.assert_array_equal((before > 0).sum(axis=0), (after > 0).sum(axis=0))
+    np.testing.assert_array_equal(np.sort(before, axis=None), np.sort(after, axis=None))
 
 
 @given(ARROWS, st.integers(0, 9))
 def test_directed_edges_keep_where_they_start_and_loops_stay(
     edges: dict[tuple[int, int], float], seed: int
 ) -> None:
-    network = made(edges, directed=True)
-    found = rewire(network, np.random.default_rng(seed))
-    one, other = network.weights.toarray(), found.weights.toarray()
-    np.testing.assert_array_equal(np.diag(one), np.diag(other))
+    network = network_of_edges(edges, directed=True)
+    rewired = rewire(network, np.random.default_rng(seed))
+    before, after = network.weights.toarray(), rewired.weights.toarray()
+    np.testing.assert_array_equal(np.diag(before), np.diag(after))
     for axis in (0, 1):
-        np.testing.assert_array_equal((one > 0).sum(axis=axis), (other > 0).sum(axis=axis))
-    np.testing.assert_array_equal(np.sort(one, axis=1), np.sort(other, axis=1))
+        np.testing.assert_array_equal((before > 0).sum(axis=axis), (after > 0).sum(axis=axis))
+    np.testing.assert_array_equal(np.sort(before, axis=1), np.sort(after, axis=1))
 
 
 def test_who_is_joined_with_whom_is_left_to_chance() -> None:
     rng = np.random.default_rng(1)
     pairs = {tuple(sorted(pair)) for pair in rng.integers(0, 300, size=(900, 2)).tolist()}
-    network = made({(a, b): 1.0 for a, b in pairs if a != b})
-    found = [rewire(network, np.random.default_rng(seed)) for seed in (0, 0, 1)]
-    assert (found[0].weights != found[1].weights).nnz == 0
-    for one, other in ((network, found[0]), (found[0], found[2])):
-        shared = one.weights.multiply(other.weights).nnz / one.weights.nnz
+    network = network_of_edges({(a, b): 1.0 for a, b in pairs if a != b})
+    rewired = [rewire(network, np.random.default_rng(seed)) for seed in (0, 0, 1)]
+    assert (rewired[0].weights != rewired[1].weights).nnz == 0
+    for first, second in ((network, rewired[0]), (rewired[0], rewired[2])):
+        shared = first.weights.multiply(second.weights).nnz / first.weights.nnz
         assert shared < 0.05  # by chance, about twice edges / nodes² = .02
 
 
 def test_where_no_swap_is_possible_the_network_stays() -> None:
-    every = made({(a, b): float(a + b) for a in range(5) for b in range(a + 1, 5)})
-    assert (rewire(every, np.random.default_rng(0)).weights != every.weights).nnz == 0
-    pair = made({(0, 1): 2.0})
+    complete = network_of_edges({(a, b): float(a + b) for a in range(5) for b in range(a + 1, 5)})
+    assert (rewire(complete, np.random.default_rng(0)).weights != complete.weights).nnz == 0
+    pair = network_of_edges({(0, 1): 2.0})
     assert (rewire(pair, np.random.default_rng(0)).weights != pair.weights).nnz == 0
 
 
 def test_effects_stand_beside_those_of_the_rewired(
     little: Network, study: NetworkStudy, lexicons: Lexicons
 ) -> None:
-    found = compare_with_rewired(little, study, lexicons=lexicons, setting=FEW)
-    assert found.schema == ESTIMATES and set(found["method"]) == {"rewired"}
-    rng, how = np.random.default_rng(0), FEW.within(little)
-    own, *rewired = (
-        measure_bias([one], study, lexicons=lexicons, setting=how).estimates.filter(
+    estimates = compare_with_rewired(little, study, lexicons=lexicons, setting=FEW)
+    assert estimates.schema == ESTIMATES and set(estimates["method"]) == {"rewired"}
+    rng, setting = np.random.default_rng(0), FEW.within(little)
+    original, *rewired = (
+        measure_bias([subject], study, lexicons=lexicons, setting=setting).estimates.filter(
             method="published"
         )
-        for one in (little, *(rewire(little, rng) for _ in range(19)))
+        for subject in (little, *(rewire(little, rng) for _ in range(19)))
     )
-    alarms = found.filter(measure="false_alarm_rate")
+    alarms = estimates.filter(measure="false_alarm_rate")
     assert alarms["neutral"].unique().to_list() == [0.05]
-    placed = found.filter(pl.col("measure") != "false_alarm_rate")
+    placed = estimates.filter(pl.col("measure") != "false_alarm_rate")
     keys = ("identity", "measure", "targets", "prime", "estimate", "direction", "n")
-    assert placed.select(keys).equals(own.select(keys))
+    assert placed.select(keys).equals(original.select(keys))
     sides = {"female": "greater", "male": "less", "girl": "two-sided", None: "greater"}
-    about = placed.select(pl.coalesce("targets", "prime")).to_series().to_list()
+    contents = placed.select(pl.coalesce("targets", "prime")).to_series().to_list()
     for name, side in sides.items():
-        place = about.index(name)
+        place = contents.index(name)
         row = placed.row(place, named=True)
-        effects = np.array([e for one in rewired if (e := one["estimate"][place]) is not None])
-        ps = np.array([p for one in rewired if (p := one["p"][place]) is not None])
+        effects = np.array(
+            [e for subject in rewired if (e := subject["estimate"][place]) is not None]
+        )
+        ps = np.array([p for subject in rewired if (p := subject["p"][place]) is not None])
         above = (1 + np.count_nonzero(effects >= row["estimate"])) / (1 + len(effects))
         below = (1 + np.count_nonzero(effects <= row["estimate"])) / (1 + len(effects))
         p = {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}
@@ -119,22 +121,24 @@ def test_effects_stand_beside_those_of_the_rewired(
         assert row["p"] == pytest.approx(p[side])
         assert row["placebo_mean"] == pytest.approx(effects.mean())
         assert row["placebo_low"] == pytest.approx(np.quantile(effects, 0.025))
-        mine = alarms.filter(
+        matching = alarms.filter(
             pl.coalesce("targets", "prime").eq_missing(pl.lit(name, pl.String)),
             identity=row["identity"],
         )
-        assert mine["estimate"].to_list() == [pytest.approx((ps <= 0.05).mean())]
+        assert matching["estimate"].to_list() == [pytest.approx((ps <= 0.05).mean())]
 
 
 def test_without_an_effect_there_is_no_p(little: Network, study: NetworkStudy) -> None:
     far = replace(little, words=tuple(word + "_" for word in little.words))
-    found = compare_with_rewired(far, study, approaches=["stereotypes"], setting=FEW)
-    assert found.height == found["estimate"].null_count() == found["p"].null_count() == 2
+    estimates = compare_with_rewired(far, study, approaches=["stereotypes"], setting=FEW)
+    assert (
+        estimates.height == estimates["estimate"].null_count() == estimates["p"].null_count() == 2
+    )
 
 
 def test_haikus_stereotypes_are_beyond_chance(haiku: Network) -> None:
-    found = compare_with_rewired(haiku, approaches=["stereotypes"], setting=FEW)
-    placed = found.filter(measure="activation_effect")
+    estimates = compare_with_rewired(haiku, approaches=["stereotypes"], setting=FEW)
+    placed = estimates.filter(measure="activation_effect")
     assert placed["p"].to_list() == [0.05, 0.05]
     assert (placed["placebo_mean"].abs() < 0.3).all() and (placed["n_resamples"] == 19).all()
 
@@ -169,7 +173,7 @@ def test_the_triplets_are_the_published_ones(shared_data: Path) -> None:
 
 
 def test_a_network_without_the_words_has_no_number(little: Network) -> None:
-    found = check_priming(little)
-    assert found.select("n", "estimate").rows() == [(0, None), (0, None)]
-    assert found["note"].str.contains("fewer than three triplets").all()
+    priming = check_priming(little)
+    assert priming.select("n", "estimate").rows() == [(0, None), (0, None)]
+    assert priming["note"].str.contains("fewer than three triplets").all()
     assert "britain" in absent_words(little)

@@ -17,6 +17,6 @@ FILES = [FOLDER / "priming.csv", *sorted((FOLDER / "wordnet").glob("*[!.md]"))]
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_a_file_is_the_one_in_the_index(path: Path) -> None:
     index = (path.parent / "README.md").read_text(encoding="utf-8")
-    stated = re.search(rf"`{re.escape(path.name)}`.*?`([0-9a-f]{{64}})`", index)
-    assert stated, path.name
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == stated[1]
+    checksum = re.search(rf"`{re.escape(path.name)}`.*?`([0-9a-f]{{64}})`", index)
+    assert checksum, path.name
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == checksum[1]

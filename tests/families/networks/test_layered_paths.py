@@ -36,8 +36,8 @@ def test_paths_through_nodes_and_edges() -> None:
     ],
 )
 def test_the_type_goes_by_all_rated_words_of_a_path(tones: str, kind: str) -> None:
-    named = dict(zip("abc", tones.split(), strict=True))
-    types = path_types([("a", "b"), ("b", "c")], named, "a", "c")
+    tone_by_word = dict(zip("abc", tones.split(), strict=True))
+    types = path_types([("a", "b"), ("b", "c")], tone_by_word, "a", "c")
     assert types == {**dict.fromkeys(PATH_TYPES, 0), kind: 1}
 
 

@@ -68,7 +68,7 @@ def test_a_parquet_network(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("a,b\nx,y\n", "columns a, b; a network needs two for its words"),
      ("src,tgt\nx,y\n", "one for the weight"),
      ("src,tgt,wt\nx,y,0\n", "'x' – 'y': weight '0'"),
@@ -79,8 +79,8 @@ def test_a_parquet_network(tmp_path: Path) -> None:
      ("src,src,wt\n", "column 'src' stands twice"),
      ("", "empty; expected a line with the names")],
 )  # fmt: skip
-def test_a_network_that_is_none(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_network_that_is_none(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_network(write(tmp_path, "net.csv", text))
 
 
@@ -111,8 +111,8 @@ def test_rows_of_participants(tmp_path: Path) -> None:
 
 def test_first_responses_of_participants(tmp_path: Path) -> None:
     path = write(tmp_path, "SWOW-EN.R100.csv.gz", R100)
-    found = read_associations(path, responses="R1")
-    assert found.rows() == [("old", "Age", 1), ("old", "age", 1), ("NA", "null", 1)]
+    associations = read_associations(path, responses="R1")
+    assert associations.rows() == [("old", "Age", 1), ("old", "age", 1), ("NA", "null", 1)]
 
 
 def test_rows_of_lwow_where_na_is_a_word(tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ def test_answers_are_the_same_in_many_pieces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path, "SWOW-EN.R100.csv", R100 * 1)
-    whole = tally_associations(path)
+    in_one_piece = tally_associations(path)
     monkeypatch.setattr(delimited, "PIECE", 1)
     monkeypatch.setattr(loading, "MOST_PAIRS", 0)
     counts, skipped = tally_associations(path)
-    assert (counts.rows(), skipped) == (whole[0].rows(), whole[1])
+    assert (counts.rows(), skipped) == (in_one_piece[0].rows(), in_one_piece[1])
 
 
 def test_shards(tmp_path: Path) -> None:
@@ -173,10 +173,10 @@ def test_shards(tmp_path: Path) -> None:
 def test_shards_in_many_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(line("old", number, "age", f"w{number % 3}") for number in range(10))
     write(tmp_path, "00000.jsonl", text)
-    whole = read_associations(tmp_path)
+    in_one_piece = read_associations(tmp_path)
     monkeypatch.setattr(loading, "LINES", 3)
-    assert read_associations(tmp_path).rows() == whole.rows()
-    assert whole.rows()[0] == ("old", "age", 10)
+    assert read_associations(tmp_path).rows() == in_one_piece.rows()
+    assert in_one_piece.rows()[0] == ("old", "age", 10)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_shards_of_two_models_are_not_mixed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [("a.csv", "cue,answer\na,b\n", "columns cue, answer; associations have cue and response"),
      ("a.csv", "cue,response\n", "a.csv: no answers"),
      ("a.csv", "cue,R1,R2,R3\na,,,\n", "a.csv: no answers"),
@@ -208,9 +208,9 @@ def test_shards_of_two_models_are_not_mixed(tmp_path: Path) -> None:
      ("a.xlsx", "", "ending '.xlsx'; allowed are .csv, .tsv, .txt, .parquet"),
      ("b/a.jsonl", "", "no such file")],
 )  # fmt: skip
-def test_associations_that_are_none(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_associations_that_are_none(tmp_path: Path, name: str, text: str, message: str) -> None:
     path = tmp_path / "b.csv" if "/" in name else write(tmp_path, name, text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_associations(path)
 
 

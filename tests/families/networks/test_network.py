@@ -21,11 +21,11 @@ def edges(*rows: tuple[str, str, float]) -> pl.DataFrame:
 
 
 @given(EDGES)
-def test_edges_come_back_as_they_went_in(given: dict[frozenset[str], int]) -> None:
-    network = Network.from_edges(edges(*[(*sorted(pair), w) for pair, w in given.items()]))
-    found = {frozenset(row[:2]): row[2] for row in network.edges().iter_rows()}
-    assert found == given
-    assert network.n_edges == len(given)
+def test_edges_come_back_as_they_went_in(weights: dict[frozenset[str], int]) -> None:
+    network = Network.from_edges(edges(*[(*sorted(pair), w) for pair, w in weights.items()]))
+    returned = {frozenset(row[:2]): row[2] for row in network.edges().iter_rows()}
+    assert returned == weights
+    assert network.n_edges == len(weights)
     assert (network.weights != network.weights.T).nnz == 0
 
 
@@ -49,7 +49,7 @@ def test_a_loop_is_one_edge() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ([("a", "b", 0.0)], "edge 'a' – 'b': weight 0.0; weights are numbers above 0"),
         ([("a", "b", -1.0)], "weight -1.0"),
@@ -60,13 +60,13 @@ def test_a_loop_is_one_edge() -> None:
         ([], "no edges; a network needs at least one"),
     ],
 )
-def test_wrong_edges_are_named(rows: list[tuple[str, str, float]], said: str) -> None:
+def test_wrong_edges_are_named(rows: list[tuple[str, str, float]], message: str) -> None:
     frame = pl.DataFrame(
         rows, schema={"src": pl.String, "tgt": pl.String, "wt": pl.Float64}, orient="row"
     )
     with pytest.raises(InputError, match=r"^net: ") as error:
         Network.from_edges(frame, name="net")
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_missing_column_is_named() -> None:

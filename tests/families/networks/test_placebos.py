@@ -18,11 +18,11 @@ from clinometer_measures.networks.spreading import Spreading, activate, transiti
 from clinometer_measures.networks.study import NetworkStudy, parse_network_study
 
 WORDS = 300
-HOW = Setting(Spreading(time_steps=8), draws=0, placebos=99)
+SETTING = Setting(Spreading(time_steps=8), draws=0, placebos=99)
 METHODS = ("placebo", "placebo_targets")
 
 
-def made_up(rng: np.random.Generator, more: Sequence[tuple[str, str]] = ()) -> Network:
+def random_network(rng: np.random.Generator, more: Sequence[tuple[str, str]] = ()) -> Network:
     """Join words at random, some far more often than others, and by `more` edges."""
     often = rng.gamma(0.8, size=WORDS) + 0.05
     pairs = rng.choice(WORDS, p=often / often.sum(), size=(1_500, 2))
@@ -46,28 +46,28 @@ def asking(primes: list[str], first: list[str], second: list[str]) -> NetworkStu
     )
 
 
-def drawn(rng: np.random.Generator) -> list[str]:
+def draw_words(rng: np.random.Generator) -> list[str]:
     return [f"w{place}" for place in rng.choice(WORDS, size=18, replace=False)]
 
 
-def rows(network: Network, study: NetworkStudy, how: Setting = HOW) -> pl.DataFrame:
-    found = measure_bias(network, study, setting=how).estimates
-    return found.filter(pl.col("method").is_in(METHODS))
+def rows(network: Network, study: NetworkStudy, setting: Setting = SETTING) -> pl.DataFrame:
+    estimates = measure_bias(network, study, setting=setting).estimates
+    return estimates.filter(pl.col("method").is_in(METHODS))
 
 
 def test_p_is_uniform_where_nothing_is_associated() -> None:
     rng = np.random.default_rng(3)
-    found = []
+    tables = []
     for _ in range(4):
-        network = made_up(rng)
+        network = random_network(rng)
         for _ in range(10):
-            words = drawn(rng)
+            words = draw_words(rng)
             study = asking(words[:6], words[6:12], words[12:])
-            found.append(measure_bias(network, study, setting=HOW).estimates)
-    whole = pl.concat(found)
-    assert (whole.filter(method="published")["p"] <= 0.05).mean() > 0.1
+            tables.append(measure_bias(network, study, setting=SETTING).estimates)
+    pooled = pl.concat(tables)
+    assert (pooled.filter(method="published")["p"] <= 0.05).mean() > 0.1
     for method in METHODS:
-        p = whole.filter(method=method)["p"].to_numpy()
+        p = pooled.filter(method=method)["p"].to_numpy()
         assert len(p) == 80
         # of 80 draws of .05 (.5), more than 10 (outside 28 to 52) come up less than once in 100
         assert np.count_nonzero(p <= 0.05) <= 10
@@ -75,27 +75,27 @@ def test_p_is_uniform_where_nothing_is_associated() -> None:
 
 
 def test_a_planted_association_is_found_by_both() -> None:
-    found = []
+    tables = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        words = drawn(rng)
+        words = draw_words(rng)
         tied = [
             (words[(place + step) % 3 * 2 + (place >= 12)], words[place])
             for place in range(6, 18)
             for step in range(2)  # two of the three primes of its own category
         ]
         study = asking(words[:6], words[6:12], words[12:])
-        found.append(rows(made_up(rng, tied), study))
+        tables.append(rows(random_network(rng, tied), study))
     for method in METHODS:
-        mine = pl.concat(found).filter(method=method)
-        female, male = (mine.filter(targets=name) for name in "fm")
+        pooled = pl.concat(tables).filter(method=method)
+        female, male = (pooled.filter(targets=name) for name in "fm")
         assert (female["estimate"] > female["placebo_mean"]).all()
         assert (male["estimate"] < male["placebo_mean"]).all()
-        assert (mine["p"] <= 0.05).mean() >= 0.9 and (mine["p_holm"] >= mine["p"]).all()
+        assert (pooled["p"] <= 0.05).mean() >= 0.9 and (pooled["p_holm"] >= pooled["p"]).all()
 
 
 def valence_rows(
-    network: Network, primes: Sequence[str], valences: np.ndarray, how: Setting
+    network: Network, primes: Sequence[str], valences: np.ndarray, setting: Setting
 ) -> pl.DataFrame:
     """Estimate slopes of valences, made of numbers around 0, on the activation by primes."""
     study = parse_network_study(
@@ -105,21 +105,23 @@ def valence_rows(
     )
     ratings = 1 / (1 + np.exp(-valences / valences.std()))
     lexicons = Lexicons(valence=dict(zip(network.words, ratings.tolist(), strict=True)))
-    return measure_bias(network, study, lexicons=lexicons, setting=how).estimates
+    return measure_bias(network, study, lexicons=lexicons, setting=setting).estimates
 
 
 def test_slopes_of_arbitrary_primes_are_found_at_the_nominal_rate() -> None:
     """Neighbours have like valences, so that words are not independent, as the tests have it."""
-    rng, how, found = np.random.default_rng(3), replace(HOW, placebos=19), []
+    rng, setting, tables = np.random.default_rng(3), replace(SETTING, placebos=19), []
     for _ in range(5):
-        network = made_up(rng)
+        network = random_network(rng)
         spread = np.linalg.matrix_power(transition(network, Spreading()).T.toarray(), 3)
         for _ in range(8):
             valences = spread @ rng.normal(size=WORDS)
-            found.append(valence_rows(network, drawn(rng)[:3], valences - valences.mean(), how))
+            tables.append(
+                valence_rows(network, draw_words(rng)[:3], valences - valences.mean(), setting)
+            )
     p = {
         key: part["p"].to_numpy()
-        for key, part in pl.concat(found).group_by("measure", "method", maintain_order=True)
+        for key, part in pl.concat(tables).group_by("measure", "method", maintain_order=True)
     }
     assert np.mean(p["valence_slope", "robust"] <= 0.05) > 0.2
     slopes, joint = p["valence_slope", "placebo"], p["valence_joint", "placebo"]
@@ -132,10 +134,10 @@ def test_slopes_of_arbitrary_primes_are_found_at_the_nominal_rate() -> None:
 
 def test_a_planted_slope_is_found_at_its_prime_and_in_the_joint_test() -> None:
     rng = np.random.default_rng(4)
-    network, primes = made_up(rng), drawn(rng)[:3]
-    near = activate(network, primes, HOW.spreading).normalised()[:, 0]
-    found = valence_rows(network, primes, near - near.mean(), HOW).filter(method="placebo")
-    slope, *_, joint = found.iter_rows(named=True)
+    network, primes = random_network(rng), draw_words(rng)[:3]
+    near = activate(network, primes, SETTING.spreading).normalised()[:, 0]
+    estimates = valence_rows(network, primes, near - near.mean(), SETTING).filter(method="placebo")
+    slope, *_, joint = estimates.iter_rows(named=True)
     assert (slope["prime"], slope["p"], slope["n_resamples"]) == (primes[0], 0.01, 99)
     assert slope["estimate"] > slope["placebo_high"] > 0 > slope["placebo_low"]
     assert slope["p_holm"] == pytest.approx(0.03)
@@ -148,13 +150,13 @@ def test_a_placebo_of_slopes_is_the_slope_after_other_primes(
 ) -> None:
     monkeypatch.setattr(placebos, "NEAREST", 1)
     rng = np.random.default_rng(94)
-    network, primes = made_up(rng), drawn(rng)[:3]
-    others, valences = near_by_hand(network, primes), rng.normal(size=WORDS)
-    assert len(others) == len({*others}) == 3, "words are equally near: take another seed"
-    found = valence_rows(network, primes, valences, HOW).filter(method="placebo")
-    swapped = valence_rows(network, others, valences, HOW).filter(method="published")
+    network, primes = random_network(rng), draw_words(rng)[:3]
+    neighbours, valences = near_by_hand(network, primes), rng.normal(size=WORDS)
+    assert len(neighbours) == len({*neighbours}) == 3, "words are equally near: take another seed"
+    estimates = valence_rows(network, primes, valences, SETTING).filter(method="placebo")
+    swapped = valence_rows(network, neighbours, valences, SETTING).filter(method="published")
     for name in ("placebo_mean", "placebo_low", "placebo_high"):
-        assert found[name].to_list() == pytest.approx(swapped["estimate"].to_list())
+        assert estimates[name].to_list() == pytest.approx(swapped["estimate"].to_list())
 
 
 def near_by_hand(network: Network, words: list[str]) -> list[str]:
@@ -165,15 +167,15 @@ def near_by_hand(network: Network, words: list[str]) -> list[str]:
         ends.group_by("word").agg(degree=pl.len(), strength=pl.col("wt").sum())
         .with_columns(pl.col("degree", "strength").rank())
     )  # fmt: skip
-    free, found = table.filter(~pl.col("word").is_in(words)), []
+    free, neighbours = table.filter(~pl.col("word").is_in(words)), []
     for word in words:
         degree, strength = table.filter(word=word).select("degree", "strength").row(0)
         far = pl.max_horizontal(
             (pl.col("degree") - degree).abs(), (pl.col("strength") - strength).abs()
         )
         best = free.with_columns(far=far).filter(pl.col("far") == pl.col("far").min())
-        found += best["word"].to_list()
-    return found
+        neighbours += best["word"].to_list()
+    return neighbours
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "none"])
@@ -182,46 +184,48 @@ def test_a_placebo_is_the_effect_with_other_words(
 ) -> None:
     monkeypatch.setattr(placebos, "NEAREST", 1)
     rng = np.random.default_rng(94)
-    network, how = made_up(rng), replace(HOW, norm=norm)
-    words = drawn(rng)
-    others = near_by_hand(network, words)
-    assert len(others) == len({*others}) == 18, "words are equally near: take another seed"
-    found = rows(network, asking(words[:6], words[6:12], words[12:]), how)
+    network, setting = random_network(rng), replace(SETTING, norm=norm)
+    words = draw_words(rng)
+    neighbours = near_by_hand(network, words)
+    assert len(neighbours) == len({*neighbours}) == 18, "words are equally near: take another seed"
+    estimates = rows(network, asking(words[:6], words[6:12], words[12:]), setting)
     swapped = {
-        "placebo": asking(others[:6], words[6:12], words[12:]),
-        "placebo_targets": asking(words[:6], others[6:12], others[12:]),
+        "placebo": asking(neighbours[:6], words[6:12], words[12:]),
+        "placebo_targets": asking(words[:6], neighbours[6:12], neighbours[12:]),
     }
     for method, study in swapped.items():
-        mine = found.filter(method=method)
-        published = measure_bias(network, study, setting=how).estimates.filter(method="published")
+        placebo = estimates.filter(method=method)
+        published = measure_bias(network, study, setting=setting).estimates.filter(
+            method="published"
+        )
         for name in ("placebo_mean", "placebo_low", "placebo_high"):
-            assert mine[name].to_list() == pytest.approx(published["estimate"].to_list())
+            assert placebo[name].to_list() == pytest.approx(published["estimate"].to_list())
 
 
 def test_the_unit_of_weights_and_a_new_run_change_nothing() -> None:
     rng = np.random.default_rng(2)
-    network, words = made_up(rng), drawn(rng)
+    network, words = random_network(rng), draw_words(rng)
     study = asking(words[:6], words[6:12], words[12:])
-    found = rows(network, study)
-    assert found.equals(rows(network, study))
+    estimates = rows(network, study)
+    assert estimates.equals(rows(network, study))
     scaled = rows(replace(network, weights=network.weights * 4.0), study)
-    assert scaled["p"].to_list() == found["p"].to_list()
-    assert scaled["placebo_mean"].to_list() == pytest.approx(found["placebo_mean"].to_list())
+    assert scaled["p"].to_list() == estimates["p"].to_list()
+    assert scaled["placebo_mean"].to_list() == pytest.approx(estimates["placebo_mean"].to_list())
 
 
 def test_too_few_words_leave_a_note(little: Network, study: NetworkStudy) -> None:
-    how = replace(HOW, missing="skip")
-    found = rows(little, study, how)
-    assert found.height == 4 and found["p"].null_count() == 4
-    assert set(found["note"]) == {"fewer than 50 other words to draw placebos from"}
-    assert rows(little, study, replace(how, placebos=0)).is_empty()
+    setting = replace(SETTING, missing="skip")
+    estimates = rows(little, study, setting)
+    assert estimates.height == 4 and estimates["p"].null_count() == 4
+    assert set(estimates["note"]) == {"fewer than 50 other words to draw placebos from"}
+    assert rows(little, study, replace(setting, placebos=0)).is_empty()
 
 
 def test_slopes_in_too_small_a_network_leave_a_note(
     little: Network, study: NetworkStudy, lexicons: Lexicons
 ) -> None:
-    found = measure_bias(little, study, approaches=["valence"], lexicons=lexicons).estimates
-    placed = found.filter(method="placebo")
+    estimates = measure_bias(little, study, approaches=["valence"], lexicons=lexicons).estimates
+    placed = estimates.filter(method="placebo")
     assert placed["prime"].to_list() == ["woman", "man", "girl", None]
     assert placed["p"].null_count() == 4
     assert set(placed["note"]) == {"fewer than 50 other words to draw placebos from"}
@@ -229,9 +233,9 @@ def test_slopes_in_too_small_a_network_leave_a_note(
 
 def test_haikus_arbitrary_targets_lean_towards_female_primes(haiku: Network) -> None:
     """The mean of .30 was measured beforehand, by other code, with other random targets."""
-    found = measure_bias(haiku, approaches=["stereotypes"]).estimates
-    of_targets, of_primes = (found.filter(method=name) for name in METHODS[::-1])
-    assert of_targets["placebo_mean"].to_list() == pytest.approx([0.3, 0.3], abs=0.03)
-    assert (of_targets["p"] <= 0.01).all()
-    assert (of_primes["placebo_low"] < -0.2).all() and (of_primes["placebo_high"] > 0.5).all()
-    assert of_primes["p"].to_list() == pytest.approx([0.08, 0.014], abs=0.02)
+    estimates = measure_bias(haiku, approaches=["stereotypes"]).estimates
+    target_rows, prime_rows = (estimates.filter(method=name) for name in METHODS[::-1])
+    assert target_rows["placebo_mean"].to_list() == pytest.approx([0.3, 0.3], abs=0.03)
+    assert (target_rows["p"] <= 0.01).all()
+    assert (prime_rows["placebo_low"] < -0.2).all() and (prime_rows["placebo_high"] > 0.5).all()
+    assert prime_rows["p"].to_list() == pytest.approx([0.08, 0.014], abs=0.02)

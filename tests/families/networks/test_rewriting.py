@@ -25,8 +25,8 @@ def words(shared_data: Path, haiku: Network) -> list[str]:
     swow = pl.read_csv(
         shared_data / "swow" / "swow_en_r1.csv.gz", columns=["cue", "response"], infer_schema=False
     )
-    said = {*swow["cue"].fill_null(""), *swow["response"].fill_null("")}
-    return sorted(said | {word.lower() for word in said} | set(haiku.words))
+    spoken = {*swow["cue"].fill_null(""), *swow["response"].fill_null("")}
+    return sorted(spoken | {word.lower() for word in spoken} | set(haiku.words))
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +67,8 @@ def test_a_noun_as_nltk_gives_it(word: str, noun: str) -> None:
 
 
 def test_a_space_stands_for_an_underscore_and_case_is_no_matter() -> None:
-    asked = ["ice cream", "ice_cream", "ICE CREAMS", "went", "qwrtz", "", " "]
-    assert in_wordnet(asked) == {"ice cream", "ice_cream", "ICE CREAMS", "went"}
+    terms = ["ice cream", "ice_cream", "ICE CREAMS", "went", "qwrtz", "", " "]
+    assert in_wordnet(terms) == {"ice cream", "ice_cream", "ICE CREAMS", "went"}
 
 
 def test_rules_apply_again_until_a_form_is_known() -> None:
@@ -88,7 +88,7 @@ def test_a_noun_never_leaves_wordnet(word: str) -> None:
 def test_files_are_those_of_the_index() -> None:
     rows = [line.split("|") for line in (FOLDER / "README.md").read_text().splitlines()]
     index = {row[1].strip(" `"): row[4].strip(" `") for row in rows if len(row) == 7}
-    held = {path.name for path in FOLDER.iterdir()} - {"README.md"}
-    assert held == set(index) - {"file", "---"}
-    for name in held:
+    files = {path.name for path in FOLDER.iterdir()} - {"README.md"}
+    assert files == set(index) - {"file", "---"}
+    for name in files:
         assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == index[name], name

@@ -37,7 +37,7 @@ GRAPHS = st.dictionaries(
     st.floats(0.1, 50),
     min_size=1,
     max_size=20,
-).map(lambda found: network(*[(str(a), str(b), w) for (a, b), w in found.items()]))
+).map(lambda weights: network(*[(str(a), str(b), w) for (a, b), w in weights.items()]))
 
 
 def test_haiku_is_activated_as_by_spreadr(shared_data: Path) -> None:
@@ -45,22 +45,22 @@ def test_haiku_is_activated_as_by_spreadr(shared_data: Path) -> None:
     theirs = pl.read_csv(shared_data / "lwow" / "Haiku_gender_activation.csv")
     primes = theirs.columns[1:]
     ours = activate(haiku, primes).frame()
-    both = theirs.select("node").join(ours, on="node", how="left", maintain_order="left")
-    error = both.select(primes).to_numpy() / theirs.select(primes).to_numpy() - 1
+    joint = theirs.select("node").join(ours, on="node", how="left", maintain_order="left")
+    error = joint.select(primes).to_numpy() / theirs.select(primes).to_numpy() - 1
     assert np.abs(error).max() < 1e-12
 
 
 @given(GRAPHS, st.floats(0, 1), st.integers(1, 30))
 def test_mass_is_kept(net: Network, retention: float, steps: int) -> None:
-    found = activate(net, net.words[:3], Spreading(retention, steps))
-    np.testing.assert_allclose(found.values.sum(axis=0), len(net), rtol=1e-12)
-    np.testing.assert_allclose(found.l1, len(net), rtol=1e-12)
+    activation = activate(net, net.words[:3], Spreading(retention, steps))
+    np.testing.assert_allclose(activation.values.sum(axis=0), len(net), rtol=1e-12)
+    np.testing.assert_allclose(activation.l1, len(net), rtol=1e-12)
 
 
 @given(GRAPHS, st.floats(0, 1), st.integers(1, 30))
 def test_activation_is_symmetric_up_to_strength(net: Network, r: float, steps: int) -> None:
-    found = activate(net, net.words, Spreading(r, steps)).values
-    flow = found * np.asarray(net.weights.sum(axis=1))  # X[j, i] · d_i
+    activation = activate(net, net.words, Spreading(r, steps)).values
+    flow = activation * np.asarray(net.weights.sum(axis=1))  # X[j, i] · d_i
     np.testing.assert_allclose(flow, flow.T, rtol=1e-9, atol=1e-9)
 
 
@@ -68,60 +68,60 @@ def test_activation_is_symmetric_up_to_strength(net: Network, r: float, steps: i
 def test_it_is_the_definition_step_by_step(
     net: Network, steps: int, decay: float, suppress: float
 ) -> None:
-    how = Spreading(0.3, steps, decay=decay, suppress=suppress)
-    matrix, expected = transition(net, how).toarray(), np.eye(len(net)) * len(net)
+    spreading = Spreading(0.3, steps, decay=decay, suppress=suppress)
+    matrix, expected = transition(net, spreading).toarray(), np.eye(len(net)) * len(net)
     for _ in range(steps):
         expected = matrix @ expected * (1 - decay)
         assume(not suppress or not np.isclose(expected, suppress, rtol=1e-9, atol=0).any())
         expected[expected < suppress] = 0
-    found = activate(net, net.words, how).values
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+    activation = activate(net, net.words, spreading).values
+    np.testing.assert_allclose(activation, expected, rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize("size", [40, 4_000])
 def test_a_long_path_is_walked_as_the_definition_has_it(size: int) -> None:
-    net = network(*[(str(at), str(at + 1), 1.0 + at % 7) for at in range(size)])
-    found = activate(net, ["3", "0"], Spreading(0.4, 30)).values
+    net = network(*[(str(place), str(place + 1), 1.0 + place % 7) for place in range(size)])
+    activation = activate(net, ["3", "0"], Spreading(0.4, 30)).values
     expected = np.zeros((len(net), 2))
     expected[3, 0] = expected[0, 1] = len(net)
     for _ in range(30):
         expected = transition(net, Spreading(0.4)) @ expected
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(activation, expected, rtol=1e-12)
 
 
 def test_one_step_by_hand() -> None:
-    found = activate(PATH, ["b"], Spreading(0.4, 1, start=100)).frame()
-    assert found.rows() == [("a", pytest.approx(15)), ("b", 40), ("c", pytest.approx(45))]
+    activation = activate(PATH, ["b"], Spreading(0.4, 1, start=100)).frame()
+    assert activation.rows() == [("a", pytest.approx(15)), ("b", 40), ("c", pytest.approx(45))]
 
 
 def test_an_unweighted_network_shares_equally() -> None:
-    found = activate(PATH, ["b"], Spreading(0.5, 1, weighted=False, start=4)).values
-    assert found.ravel().tolist() == [1, 2, 1]
+    activation = activate(PATH, ["b"], Spreading(0.5, 1, weighted=False, start=4)).values
+    assert activation.ravel().tolist() == [1, 2, 1]
 
 
 def test_decay_and_then_suppression() -> None:
-    found = activate(PATH, ["b"], Spreading(0.5, 1, start=100, decay=0.1, suppress=12)).values
-    assert found.ravel().tolist() == pytest.approx([0, 45, 33.75])  # a: 12.5 · .9 < 12
+    activation = activate(PATH, ["b"], Spreading(0.5, 1, start=100, decay=0.1, suppress=12)).values
+    assert activation.ravel().tolist() == pytest.approx([0, 45, 33.75])  # a: 12.5 · .9 < 12
 
 
 def test_retention_may_differ_by_node() -> None:
-    found = activate(PATH, ["b"], Spreading([1, 0, 1], 2, start=4)).values
-    assert found.ravel().tolist() == [1, 0, 3]
+    activation = activate(PATH, ["b"], Spreading([1, 0, 1], 2, start=4)).values
+    assert activation.ravel().tolist() == [1, 0, 3]
 
 
 def test_a_directed_network_passes_on_along_its_edges_and_ends_keep_all() -> None:
     net = network(("a", "b", 1), ("a", "c", 3), directed=True)
-    found = activate(net, ["a"], Spreading(0.5, 2, start=4)).values
-    assert found.ravel().tolist() == [1, 0.75, 2.25]
+    activation = activate(net, ["a"], Spreading(0.5, 2, start=4)).values
+    assert activation.ravel().tolist() == [1, 0.75, 2.25]
 
 
 def test_loops_keep_what_they_carry_unless_spreadr_is_asked_for() -> None:
     net = network(("a", "a", 1), ("a", "b", 1))
     with pytest.warns(UserWarning, match="1 self-loops: what they carry comes back"):
-        kept = activate(net, ["a"], Spreading(0.5, 1, start=4))
+        activation = activate(net, ["a"], Spreading(0.5, 1, start=4))
     with pytest.warns(UserWarning, match="is lost, as in spreadr"):
         lost = activate(net, ["a"], Spreading(0.5, 1, start=4, spreadr_loops=True))
-    assert kept.values.ravel().tolist() == [3, 1]
+    assert activation.values.ravel().tolist() == [3, 1]
     assert lost.values.ravel().tolist() == [2, 1]
 
 
@@ -135,7 +135,7 @@ def sparse(count: int = 260, *, loops: bool = False, directed: bool = False) -> 
 
 @pytest.mark.parametrize("hold", [0, 40 * 8 * 200, 10**9])
 @pytest.mark.parametrize(
-    "how",
+    "spreading",
     [
         Spreading(0.5, 9),
         Spreading(0.0, 9),
@@ -144,21 +144,21 @@ def sparse(count: int = 260, *, loops: bool = False, directed: bool = False) -> 
         Spreading(0.5, 9, weighted=False),
     ],
 )
-def test_many_primes_give_what_each_gives_alone(how: Spreading, hold: int) -> None:
+def test_many_primes_give_what_each_gives_alone(spreading: Spreading, hold: int) -> None:
     net = sparse()
-    found = np.full((len(net), len(net)), np.nan)
-    for at, block in spread(net, net.words, how, hold=hold):
-        found[:, at] = block
-    alone = [activate(net, [prime], how).values[:, 0] for prime in net.words]
-    np.testing.assert_allclose(found, np.column_stack(alone), rtol=1e-12, atol=1e-300)
+    activation = np.full((len(net), len(net)), np.nan)
+    for places, block in spread(net, net.words, spreading, hold=hold):
+        activation[:, places] = block
+    alone = [activate(net, [prime], spreading).values[:, 0] for prime in net.words]
+    np.testing.assert_allclose(activation, np.column_stack(alone), rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.filterwarnings("ignore::clinometer.errors.ClinometerWarning")
 @pytest.mark.parametrize("net", [sparse(loops=True), sparse(400, directed=True)])
 def test_so_they_do_with_loops_and_with_edges_of_one_direction(net: Network) -> None:
-    found = activate(net, net.words, Spreading(0.5, 9)).values
+    activation = activate(net, net.words, Spreading(0.5, 9)).values
     alone = [activate(net, [prime], Spreading(0.5, 9)).values[:, 0] for prime in net.words]
-    np.testing.assert_allclose(found, np.column_stack(alone), rtol=1e-12)
+    np.testing.assert_allclose(activation, np.column_stack(alone), rtol=1e-12)
 
 
 def test_half_of_all_primes_follow_and_fewer_where_little_may_be_held() -> None:
@@ -182,15 +182,15 @@ def test_kept_targets_are_normalised_as_all_are() -> None:
 
 
 def test_rows_and_columns_have_norm_1() -> None:
-    found = activate(PATH, ["a", "b"], Spreading(time_steps=4))
-    np.testing.assert_allclose((found.normalised("l2") ** 2).sum(axis=1), 1)
-    np.testing.assert_allclose(found.normalised("l1").sum(axis=1), 1)
+    activation = activate(PATH, ["a", "b"], Spreading(time_steps=4))
+    np.testing.assert_allclose((activation.normalised("l2") ** 2).sum(axis=1), 1)
+    np.testing.assert_allclose(activation.normalised("l1").sum(axis=1), 1)
 
 
 def test_a_word_that_no_prime_reaches_stays_0() -> None:
     net = network(("a", "b", 1), ("c", "d", 1))
-    found = activate(net, ["a"], Spreading(time_steps=2), targets=["a", "b", "c", "d"])
-    assert found.normalised()[:, 0].tolist() == [1, 1, 0, 0]
+    activation = activate(net, ["a"], Spreading(time_steps=2), targets=["a", "b", "c", "d"])
+    assert activation.normalised()[:, 0].tolist() == [1, 1, 0, 0]
 
 
 def test_blocks_are_handed_over_one_at_a_time() -> None:
@@ -199,7 +199,7 @@ def test_blocks_are_handed_over_one_at_a_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("setting", "message"),
     [
         ({"retention": 1.1}, "retention 1.1: allowed is 0 to 1"),
         ({"decay": -0.1}, "decay -0.1: allowed is 0 to 1"),
@@ -208,8 +208,8 @@ def test_blocks_are_handed_over_one_at_a_time() -> None:
         ({"suppress": float("nan")}, "suppress nan: 0 or more"),
     ],
 )
-def test_meaningless_settings_are_refused(setting: dict[str, float], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_meaningless_settings_are_refused(setting: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         Spreading(**setting)
 
 

@@ -49,18 +49,18 @@ def hops(network: Network) -> np.ndarray:
 @given(networks())
 def test_distances_are_those_of_scipy(network: Network) -> None:
     expected = hops(network)
-    found = distances(network, np.arange(len(network)))
-    assert found.dtype == np.int32
-    assert (found == np.where(np.isinf(expected), -1, expected)).all()
+    computed = distances(network, np.arange(len(network)))
+    assert computed.dtype == np.int32
+    assert (computed == np.where(np.isinf(expected), -1, expected)).all()
 
 
 @given(networks())
 def test_diameter_and_mean_are_those_of_scipy(network: Network) -> None:
     part = hops(largest_component(network))
-    ways = part[np.isfinite(part) & ~np.eye(len(part), dtype=bool)]
-    assert diameter(network) == (ways.max() if ways.size else 0)
+    lengths = part[np.isfinite(part) & ~np.eye(len(part), dtype=bool)]
+    assert diameter(network) == (lengths.max() if lengths.size else 0)
     mean, _ = mean_path_length(network)
-    assert mean == (pytest.approx(ways.mean()) if ways.size else None)
+    assert mean == (pytest.approx(lengths.mean()) if lengths.size else None)
 
 
 def test_more_sources_than_fit_into_a_word() -> None:
@@ -68,8 +68,8 @@ def test_more_sources_than_fit_into_a_word() -> None:
     frame = pl.DataFrame({"src": path[:-1], "tgt": path[1:], "wt": 1})
     network = Network.from_edges(frame)
     places = np.arange(200)
-    found = distances(network, places)
-    assert (found == abs(places[:, None] - places)).all()
+    computed = distances(network, places)
+    assert (computed == abs(places[:, None] - places)).all()
     assert diameter(network) == 199
 
 
@@ -82,8 +82,8 @@ def test_paths_of_the_published_network(haiku: Network) -> None:
 def test_a_sample_of_sources_comes_near(haiku: Network, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(structure, "EXACT_NODES", 320)
     monkeypatch.setattr(structure, "SAMPLED_SOURCES", 320)
-    mean, drawn = mean_path_length(haiku, seed=1)
-    assert drawn == 320
+    mean, n_sources = mean_path_length(haiku, seed=1)
+    assert n_sources == 320
     assert mean != mean_path_length(haiku, seed=2)[0]
     assert mean == mean_path_length(haiku, seed=1)[0]
     assert mean == pytest.approx(4.9772, abs=0.15)
@@ -124,9 +124,9 @@ def test_clustering_of_little_networks(edges: list[str], expected: float) -> Non
 def test_clustering_takes_few_rows_at_a_time(
     monkeypatch: pytest.MonkeyPatch, little: Network
 ) -> None:
-    at_once = clustering(little)
+    undivided = clustering(little)
     monkeypatch.setattr(structure, "WEDGES", 0)
-    assert clustering(little) == at_once > 0
+    assert clustering(little) == undivided > 0
 
 
 def test_clustering_leaves_direction_out() -> None:
@@ -171,10 +171,10 @@ def test_overlap_is_that_of_sets(a: Network, b: Network) -> None:
         with pytest.raises(InputError, match="is directed and"):
             overlap(a, b)
         return
-    both = set(a.words) & set(b.words)
+    common = set(a.words) & set(b.words)
     pairs = [
         {tuple(e if n.directed else sorted(e)) for e in n.edges().select("src", "tgt").iter_rows()
-         if set(e) <= both} for n in (a, b)
+         if set(e) <= common} for n in (a, b)
     ]  # fmt: skip
     edges = overlap(a, b).row(1, named=True)
     assert (edges["n_a"], edges["n_b"]) == (len(pairs[0]), len(pairs[1]))

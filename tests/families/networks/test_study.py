@@ -52,7 +52,7 @@ def test_primes_know_their_category() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("{female: girl, male: boy}", "{female: girl}", "every pair names the same two"),
         ("{female: girl, male: boy}", "{female: woman, male: boy}", "prime 'woman' stands twice"),
@@ -62,10 +62,10 @@ def test_primes_know_their_category() -> None:
         ("name: mine", "name: My Study", "use lower-case letters"),
     ],
 )
-def test_mistakes_are_named_with_file_and_line(old: str, new: str, said: str) -> None:
+def test_mistakes_are_named_with_file_and_line(old: str, new: str, message: str) -> None:
     with pytest.raises(StudyError, match=r"mine\.yaml:\d+") as error:
         parse_network_study(GENDER.replace(old, new), "mine.yaml")
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_an_unknown_name_suggests_a_known_one() -> None:

@@ -25,7 +25,7 @@ def released(shared_data: Path) -> Dictionary:
 
 
 @pytest.fixture(scope="session")
-def read(
+def cached_states(
     request: pytest.FixtureRequest,
     made_once: Callable[..., Path],
     released: Dictionary,

@@ -16,7 +16,9 @@ from clinometer_measures.states.readers.states import HiddenStates
 
 def dictionary(*rows: tuple[str, str, str]) -> Dictionary:
     """Make a dictionary of (dimension, term, direction)."""
-    full = [(term, term, None, None, dimension, way, []) for dimension, term, way in rows]
+    full = [
+        (term, term, None, None, dimension, direction, []) for dimension, term, direction in rows
+    ]
     return Dictionary("mine", pl.DataFrame(full, schema=dict(SENSES), orient="row"))
 
 
@@ -46,29 +48,29 @@ POLES = states(
 
 def test_coordinates_by_hand() -> None:
     axes = build_axes(POLES, TWO)
-    found = axes.coordinates(states({"x": [[4, 2, 9], [7, 3, 2]]}))
+    coordinates = axes.coordinates(states({"x": [[4, 2, 9], [7, 3, 2]]}))
     assert axes.labels == (("fine", "Kindness"), ("fine", "Skill"))
     # (4, 2, ·) is 1 × (2, 0) + 2 × (1, 1); in layer 1 the axes are (0, 1, 0) and (0, 0, 4)
-    np.testing.assert_allclose(found[:, :, 0], [[1, 2], [3, 0.5], [2, 1.25]], atol=1e-12)
+    np.testing.assert_allclose(coordinates[:, :, 0], [[1, 2], [3, 0.5], [2, 1.25]], atol=1e-12)
 
 
 def test_coordinates_are_least_squares_as_numpy_has_them() -> None:
     rng = np.random.default_rng(2)
-    drawn = {name: rng.normal(size=(1, 6)).tolist() for name in POLES.keys}
+    vectors = {name: rng.normal(size=(1, 6)).tolist() for name in POLES.keys}
     x = rng.normal(size=(1, 6))
-    found = build_axes(states(drawn), TWO).coordinates(states({"x": x.tolist()}))
-    poles = {name: np.array(value[0], dtype=np.float32) for name, value in drawn.items()}
+    coordinates = build_axes(states(vectors), TWO).coordinates(states({"x": x.tolist()}))
+    poles = {name: np.array(value[0], dtype=np.float32) for name, value in vectors.items()}
     basis = np.stack([poles["kind"] - poles["cruel"], poles["able"] - poles["inept"]])
     theirs = np.linalg.lstsq(basis.T.astype(float), x[0].astype(np.float32).astype(float))[0]
-    np.testing.assert_allclose(found[0, :, 0], theirs, rtol=1e-5)
+    np.testing.assert_allclose(coordinates[0, :, 0], theirs, rtol=1e-5)
 
 
 @given(st.lists(st.integers(-9, 9), min_size=9, max_size=9))
 def test_the_coordinates_of_a_mean_are_the_mean_of_coordinates(numbers: list[int]) -> None:
     x = np.array(numbers, dtype=float).reshape(3, 1, 3).repeat(2, axis=1)
-    each = build_axes(POLES, TWO).coordinates(states({str(i): x[i].tolist() for i in range(3)}))
+    separate = build_axes(POLES, TWO).coordinates(states({str(i): x[i].tolist() for i in range(3)}))
     mean = build_axes(POLES, TWO).coordinates(states({"mean": x.mean(axis=0).tolist()}))
-    np.testing.assert_allclose(each.mean(axis=2), mean[:, :, 0], atol=1e-5)
+    np.testing.assert_allclose(separate.mean(axis=2), mean[:, :, 0], atol=1e-5)
 
 
 def test_a_broad_pole_weighs_words_not_dimensions() -> None:
@@ -82,15 +84,15 @@ def test_a_broad_pole_weighs_words_not_dimensions() -> None:
         ("Competence", "inept", "low"),
     )
     zero: dict[str, list[list[float]]] = {term: [[0, 0, 0]] for term in four.terms}
-    given = {"social": [[3, 0, 0]], "friendly": [[3, 0, 0]], "able": [[0, 0, 1]]}
-    axes = build_axes(states({**zero, **given, "good": [[0, 3, 0]]}), four)
+    poles = {"social": [[3, 0, 0]], "friendly": [[3, 0, 0]], "able": [[0, 0, 1]]}
+    axes = build_axes(states({**zero, **poles, "good": [[0, 3, 0]]}), four)
     assert [label for label in axes.labels if label[0] == "broad"] == [
         ("broad", "Warmth"),
         ("broad", "Competence"),
     ]
     # the high pole of warmth is (2, 1, 0), the mean of three words
-    found = axes.coordinates(states({"x": [[4, 2, 0]]}))
-    np.testing.assert_allclose(found[0, :2, 0], [2, 0], atol=1e-12)
+    coordinates = axes.coordinates(states({"x": [[4, 2, 0]]}))
+    np.testing.assert_allclose(coordinates[0, :2, 0], [2, 0], atol=1e-12)
 
 
 def test_senses_without_state_are_left_out() -> None:
@@ -123,7 +125,7 @@ def test_states_of_another_model_are_refused() -> None:
         build_axes(POLES, TWO).coordinates(states({"x": [[1, 2, 3]]}))
 
 
-def drawn(words: int = 20, width: int = 8) -> HiddenStates:
+def random_states(words: int = 20, width: int = 8) -> HiddenStates:
     values = np.random.default_rng(0).normal(3, 1, size=(words, 2, width)).astype(np.float32)
     keys = tuple(str(word) for word in range(words))
     return HiddenStates(keys, ("0", "1"), values, np.ones(words, dtype=np.int64))
@@ -132,41 +134,45 @@ def drawn(words: int = 20, width: int = 8) -> HiddenStates:
 @pytest.mark.parametrize(("k", "words"), [(1, 20), (3, 20), (3, 6)])
 def test_projections_on_the_leading_eigenvectors_are_gone(k: int, words: int) -> None:
     """Eigenvectors of the covariance; ours are of the products of words where these are few."""
-    given = drawn(words)
-    found = remove_components(given, k)
+    original = random_states(words)
+    reduced = remove_components(original, k)
     for layer in range(2):
-        x = given.values[:, layer].astype(float)
+        x = original.values[:, layer].astype(float)
         leading = np.linalg.eigh(np.cov(x.T))[1][:, -k:]
-        left = x - (x - x.mean(axis=0)) @ leading @ leading.T
-        np.testing.assert_allclose(found.values[:, layer], left, atol=1e-5)
+        remainder = x - (x - x.mean(axis=0)) @ leading @ leading.T
+        np.testing.assert_allclose(reduced.values[:, layer], remainder, atol=1e-5)
 
 
 def test_no_component_gives_the_same_states_and_the_mean_stays() -> None:
-    given = drawn()
-    assert remove_components(given, 0) is given
-    found = remove_components(given, 4)
-    np.testing.assert_allclose(found.values.mean(axis=0), given.values.mean(axis=0), atol=1e-5)
-    assert found.keys == given.keys
+    original = random_states()
+    assert remove_components(original, 0) is original
+    reduced = remove_components(original, 4)
+    np.testing.assert_allclose(reduced.values.mean(axis=0), original.values.mean(axis=0), atol=1e-5)
+    assert reduced.keys == original.keys
 
 
 def test_components_are_removed_one_after_another() -> None:
-    twice = remove_components(remove_components(drawn(), 1), 2)
-    np.testing.assert_allclose(twice.values, remove_components(drawn(), 3).values, atol=1e-4)
+    twice = remove_components(remove_components(random_states(), 1), 2)
+    np.testing.assert_allclose(
+        twice.values, remove_components(random_states(), 3).values, atol=1e-4
+    )
 
 
 def test_components_may_be_those_of_other_states() -> None:
     """Taken out of parts by the components of the whole, parts are those of the whole."""
-    given = drawn()
-    part = HiddenStates(given.keys[:3], given.layers, given.values[:3], given.counts[:3])
-    found = remove_components(part, 2, of=given)
-    np.testing.assert_allclose(found.values, remove_components(given, 2).values[:3], atol=1e-5)
+    original = random_states()
+    part = HiddenStates(
+        original.keys[:3], original.layers, original.values[:3], original.counts[:3]
+    )
+    reduced = remove_components(part, 2, of=original)
+    np.testing.assert_allclose(reduced.values, remove_components(original, 2).values[:3], atol=1e-5)
     with pytest.raises(InputError, match="another width"):
-        remove_components(part, 2, of=drawn(width=7))
+        remove_components(part, 2, of=random_states(width=7))
 
 
 def test_all_components_or_more_are_refused() -> None:
-    remove_components(drawn(words=5), 3)
+    remove_components(random_states(words=5), 3)
     with pytest.raises(InputError, match="components 4: states of 5 words vary in no more"):
-        remove_components(drawn(words=5), 4)
+        remove_components(random_states(words=5), 4)
     with pytest.raises(InputError, match="components -1"):
-        remove_components(drawn(), -1)
+        remove_components(random_states(), -1)

@@ -32,7 +32,7 @@ from waiting import until
 Serve = Callable[..., Any]
 Clinometer = Callable[..., Forked]
 MODEL = "openai-api/loop/m"
-ASKED = re.compile(r'Write (\d+) English sentences? with "(.+?)"\.')
+REQUEST = re.compile(r'Write (\d+) English sentences? with "(.+?)"\.')
 #: Letters, as a first word that is no word of the language would be a name.
 PLACES = ("garden", "kitchen", "library", "station", "market", "village", "harbor", "office")
 
@@ -47,7 +47,9 @@ class Writer:
         self.lock = threading.Lock()
 
     def sentences(self, term: str, count: int) -> list[str]:
-        before = sum(asked for other, asked in self.asked if other == term) - count
+        before = (
+            sum(n_asked for earlier_term, n_asked in self.asked if earlier_term == term) - count
+        )
         return [
             f"The {PLACES[n % 8]} and the {PLACES[n // 8]} were {term} in those days."
             for n in range(before, before + count)
@@ -55,9 +57,9 @@ class Writer:
 
     def __call__(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         prompt = body["messages"][-1]["content"]
-        found = ASKED.match(prompt)
-        assert found is not None, prompt
-        count, term = int(found[1]), found[2]
+        request = REQUEST.match(prompt)
+        assert request is not None, prompt
+        count, term = int(request[1]), request[2]
         with self.lock:
             self.said.append(prompt)
             self.asked.append((term, count))
@@ -88,15 +90,15 @@ def lines(out: Path) -> list[dict[str, Any]]:
 
 
 def record(out: Path) -> dict[str, Any]:
-    held: dict[str, Any] = json.loads(out.with_name(f"{out.name}.record.json").read_text())
-    return held
+    facts: dict[str, Any] = json.loads(out.with_name(f"{out.name}.record.json").read_text())
+    return facts
 
 
 def test_every_sense_gets_its_sentences_in_one_call(serve: Serve, tmp_path: Path) -> None:
     writer = Writer()
     serve(writer)
-    written = make(tmp_path / "c.jsonl")
-    assert (written.sentences, written.calls, written.incomplete) == (20, 4, ())
+    summary = make(tmp_path / "c.jsonl")
+    assert (summary.sentences, summary.calls, summary.incomplete) == (20, 4, ())
     rows = lines(tmp_path / "c.jsonl")
     assert [row["term"] for row in rows] == list(TERMS)
     assert all(len(set(row["examples"])) == 5 for row in rows)
@@ -120,11 +122,11 @@ def test_the_definition_is_in_the_prompt(serve: Serve, tmp_path: Path) -> None:
 def test_what_fails_is_counted_and_asked_for_again(serve: Serve, tmp_path: Path) -> None:
     writer = Writer(spoilt=("He was {term} to them all.", "They were {term} and"), fewer=2)
     serve(writer)
-    written = make(tmp_path / "c.jsonl", ("warm",))
+    summary = make(tmp_path / "c.jsonl", ("warm",))
     assert [count for _, count in writer.asked] == [5, 2, 1]
     assert writer.said[1].count("\n- The ") == 3  # those it has
-    assert (written.sentences, written.incomplete) == (5, ())
-    assert written.rejected == {"gendered": 3, "unfinished": 3} == record(
+    assert (summary.sentences, summary.incomplete) == (5, ())
+    assert summary.rejected == {"gendered": 3, "unfinished": 3} == record(
         tmp_path / "c.jsonl"
     )["rejected"]  # fmt: skip
 
@@ -134,8 +136,8 @@ def test_a_sense_that_stays_incomplete_is_named_and_more_rounds_may_be_asked_for
 ) -> None:
     writer, out = Writer(fewer=4), tmp_path / "c.jsonl"
     serve(writer)
-    written = make(out, ("warm", "cold"), rounds=2)
-    assert (written.incomplete, written.finished) == (("warm", "cold"), True)
+    summary = make(out, ("warm", "cold"), rounds=2)
+    assert (summary.incomplete, summary.finished) == (("warm", "cold"), True)
     assert record(out)["incomplete_senses"] == ["warm", "cold"]
     assert [len(row["examples"]) for row in lines(out)] == [2, 2]
     assert make(out, ("warm", "cold"), rounds=2).calls == 0
@@ -190,9 +192,9 @@ def test_a_call_that_fails_is_repeated_in_the_next_round(serve: Serve, tmp_path:
         return writer(body)
 
     serve(reply)
-    written = make(tmp_path / "c.jsonl")
-    assert (written.errors, written.calls, written.sentences) == (1, 5, 20)
-    assert "boom" in str(written.last_error)
+    summary = make(tmp_path / "c.jsonl")
+    assert (summary.errors, summary.calls, summary.sentences) == (1, 5, 20)
+    assert "boom" in str(summary.last_error)
 
 
 def test_a_wrong_key_costs_one_call(serve: Serve, tmp_path: Path) -> None:
@@ -242,25 +244,25 @@ def test_a_killed_run_asks_nothing_twice(
 ) -> None:
     writer = Writer()
     server = serve(writer, at_once=6)
-    terms = [f"warm {place}-{other}" for place in PLACES[:2] for other in PLACES]
+    terms = [f"warm {place}-{second}" for place in PLACES[:2] for second in PLACES]
     rows = "".join(f"Warmth,{term},{('high', 'low')[n % 2]}\n" for n, term in enumerate(terms))
     (tmp_path / "d.csv").write_text(f"dimension,term,direction\n{rows}")
     command = ("profile", "contexts", MODEL, "--dictionary", "d.csv", "--out", "c.jsonl")
     command = (*command, "--max-connections", "2")
     journal = tmp_path / "c.jsonl.answers" / "answers" / "openai-api-loop-m" / "00000.jsonl"
     process = clinometer(*command)
-    written = lambda: journal.exists() and len(lines(journal)) == 6  # noqa: E731
-    until(lambda: server.prompts.total() == 8 and written(), process)
+    all_saved = lambda: journal.exists() and len(lines(journal)) == 6  # noqa: E731
+    until(lambda: server.prompts.total() == 8 and all_saved(), process)
     process.kill()
     process.communicate()
     server.go.set()
     until(lambda: len(writer.asked) == 8)  # the server ends what it had begun
-    kept, asked = len(lines(journal)), len(writer.asked)
-    assert (kept, asked) == (6, 8)
+    n_kept, n_asked = len(lines(journal)), len(writer.asked)
+    assert (n_kept, n_asked) == (6, 8)
     journal.write_bytes(journal.read_bytes()[:-9])  # a torn line
-    written = make(tmp_path / "c.jsonl", tuple(terms))
-    assert written.sentences == 80 and written.calls == len(writer.asked) - asked
-    assert written.calls == 16 - kept + 1
+    summary = make(tmp_path / "c.jsonl", tuple(terms))
+    assert summary.sentences == 80 and summary.calls == len(writer.asked) - n_asked
+    assert summary.calls == 16 - n_kept + 1
     assert [row["term"] for row in lines(tmp_path / "c.jsonl")] == terms
 
 
@@ -285,10 +287,10 @@ def test_shards_give_the_sentences_of_an_unbroken_run(serve: Serve, tmp_path: Pa
     make(tmp_path / "run.jsonl", rounds=4)
     writer, out = Writer(spoilt=("He was {term}.",), fewer=2), tmp_path / "shards.jsonl"
     for turn in range(6):
-        written, files = shard_contexts(MODEL, senses_of(TERMS), out, 2, options=options)
-        if written.finished:
+        summary, files = shard_contexts(MODEL, senses_of(TERMS), out, 2, options=options)
+        if summary.finished:
             break
-        assert files and not out.exists() and (turn or not written.sentences)
+        assert files and not out.exists() and (turn or not summary.sentences)
         for path in files:
             answered = []
             for line in path.read_text().splitlines():
@@ -297,7 +299,10 @@ def test_shards_give_the_sentences_of_an_unbroken_run(serve: Serve, tmp_path: Pa
                 answered.append({"custom_id": request["custom_id"], "response": response})
             text = "\n".join(map(json.dumps, answered))
             path.with_suffix(".answers.jsonl").write_text(text)
-    assert written.finished and turn >= 2
+    assert summary.finished and turn >= 2
     assert lines(out) == lines(tmp_path / "run.jsonl")
-    told = [record(path) for path in (out, tmp_path / "run.jsonl")]
-    assert told[0]["calls"] == told[1]["calls"] and told[0]["rejected"] == told[1]["rejected"]
+    records = [record(path) for path in (out, tmp_path / "run.jsonl")]
+    assert (
+        records[0]["calls"] == records[1]["calls"]
+        and records[0]["rejected"] == records[1]["rejected"]
+    )

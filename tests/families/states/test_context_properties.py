@@ -14,7 +14,7 @@ from clinometer_measures.states.dictionary import Dictionary
 from clinometer_measures.states.tables import CONTEXTS
 
 
-def of(frame: pl.DataFrame, name: str) -> list[tuple[int, int]]:
+def counts_of_property(frame: pl.DataFrame, name: str) -> list[tuple[int, int]]:
     return frame.filter(property=name).select("value", "n").rows()
 
 
@@ -25,17 +25,17 @@ def test_contexts_words_and_places_are_counted() -> None:
         ("cold", "cold", "it was so very cold"),
     ]
     frame = pl.DataFrame(rows, schema=CONTEXTS, orient="row")
-    found = describe_contexts(frame, "corpus", "poles", 3)
-    assert of(found, "contexts per term") == [(0, 1), (1, 1), (2, 1)]
-    assert of(found, "words") == [(1, 1), (4, 1), (5, 1)]
-    assert of(found, "position") == [(1, 1), (2, 1), (5, 1)]
-    assert found.select("contexts", "role").unique().rows() == [("corpus", "poles")]
+    properties = describe_contexts(frame, "corpus", "poles", 3)
+    assert counts_of_property(properties, "contexts per term") == [(0, 1), (1, 1), (2, 1)]
+    assert counts_of_property(properties, "words") == [(1, 1), (4, 1), (5, 1)]
+    assert counts_of_property(properties, "position") == [(1, 1), (2, 1), (5, 1)]
+    assert properties.select("contexts", "role").unique().rows() == [("corpus", "poles")]
 
 
 def test_contexts_that_stand_apart_are_of_one_term() -> None:
-    found = describe_contexts(in_templates(["Mary"]), "templates", "held-out", 1)
-    assert of(found, "contexts per term") == [(7, 1)]
-    assert of(found, "position") == [(1, 2), (3, 4), (4, 1)]
+    properties = describe_contexts(in_templates(["Mary"]), "templates", "held-out", 1)
+    assert counts_of_property(properties, "contexts per term") == [(7, 1)]
+    assert counts_of_property(properties, "position") == [(1, 2), (3, 4), (4, 1)]
 
 
 def test_the_released_contexts_are_as_long_as_the_paper_says(
@@ -43,13 +43,13 @@ def test_the_released_contexts_are_as_long_as_the_paper_says(
 ) -> None:
     """Section 3.2: at most five each; dictionary examples are the shortest, generated ones 20."""
     means, most = {}, {}
-    for named in ("dictionary", str(shared_data / "schuster" / "generated_examples.txt")):
-        placed = place_terms(released, named)
+    for contexts in ("dictionary", str(shared_data / "schuster" / "generated_examples.txt")):
+        placed = place_terms(released, contexts)
         n = released.senses["key"].n_unique()
-        found = describe_contexts(placed.frame, placed.kind, "poles", n)
-        words = found.filter(property="words")
+        properties = describe_contexts(placed.frame, placed.kind, "poles", n)
+        words = properties.filter(property="words")
         means[placed.kind] = (words["value"] * words["n"]).sum() / words["n"].sum()
-        most[placed.kind] = found.filter(property="contexts per term")["value"].max()
+        most[placed.kind] = properties.filter(property="contexts per term")["value"].max()
     assert round(means["generated"]) == 20 and means["dictionary"] < 10
     assert most == {"generated": 5, "dictionary": 5}
 

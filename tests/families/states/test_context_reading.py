@@ -99,14 +99,16 @@ FIRST, SECOND = "The kind neighbor carried the boxes.", "People were kind to eac
     ],
 )
 def test_sentences_are_found_however_they_are_listed(answer: str) -> None:
-    found = read_contexts(final_answer(answer).text, "kind", CHECKS)
-    assert found.sentences == (FIRST, SECOND)
-    assert found.rejected.total() <= 1  # "Sure!"
+    contexts = read_contexts(final_answer(answer).text, "kind", CHECKS)
+    assert contexts.sentences == (FIRST, SECOND)
+    assert contexts.rejected.total() <= 1  # "Sure!"
 
 
 def test_a_sentence_counts_once() -> None:
-    found = read_contexts(f"{FIRST}\n{SECOND.upper()}\n{SECOND}", "kind", CHECKS, earlier=[FIRST])
-    assert len(found.sentences) == 1 and found.rejected == {"repeated": 2}
+    contexts = read_contexts(
+        f"{FIRST}\n{SECOND.upper()}\n{SECOND}", "kind", CHECKS, earlier=[FIRST]
+    )
+    assert len(contexts.sentences) == 1 and contexts.rejected == {"repeated": 2}
 
 
 @pytest.mark.parametrize(
@@ -119,13 +121,13 @@ def test_a_sentence_counts_once() -> None:
     ],
 )
 def test_what_is_not_taken_is_counted_by_reason(answer: str, rejected: dict[str, int]) -> None:
-    found = read_contexts(final_answer(answer).text, "kind", CHECKS)
-    assert found.sentences == () and found.rejected == rejected
+    contexts = read_contexts(final_answer(answer).text, "kind", CHECKS)
+    assert contexts.sentences == () and contexts.rejected == rejected
 
 
 def test_the_prompt_has_term_definition_number_and_what_is_there() -> None:
-    _, asked = context_messages("kind", "having a good heart;", 3, [FIRST])
-    assert asked["content"] == (
+    _, message = context_messages("kind", "having a good heart;", 3, [FIRST])
+    assert message["content"] == (
         'Write 3 English sentences with "kind".\nHere "kind" means: having a good heart.\n'
         f"Write others than these:\n- {FIRST}"
     )
@@ -135,9 +137,9 @@ def test_the_prompt_has_term_definition_number_and_what_is_there() -> None:
 
 @given(st.text(max_size=300), st.sampled_from(["kind", "a", "(", "pro bono", "İ"]))
 def test_whatever_a_model_writes_is_read(answer: str, term: str) -> None:
-    found = read_contexts(answer, term, CHECKS)
-    assert set(found.rejected) <= set(REASONS)
-    assert all(find_fault(sentence, term, CHECKS) is None for sentence in found.sentences)
+    contexts = read_contexts(answer, term, CHECKS)
+    assert set(contexts.rejected) <= set(REASONS)
+    assert all(find_fault(sentence, term, CHECKS) is None for sentence in contexts.sentences)
 
 
 @pytest.mark.parametrize(

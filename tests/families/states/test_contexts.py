@@ -21,8 +21,8 @@ def states(*keys: str) -> HiddenStates:
 
 
 def test_the_templates_of_the_source() -> None:
-    shown = in_templates(["Mary"])
-    assert shown["context"].to_list() == [
+    contexts = in_templates(["Mary"])
+    assert contexts["context"].to_list() == [
         "this is Mary",
         "that is Mary",
         "there is Mary",
@@ -31,8 +31,8 @@ def test_the_templates_of_the_source() -> None:
         "Mary is here",
         "Mary is there",
     ]
-    assert shown["key"].to_list() == [f"Mary|{number}" for number in range(1, 8)]
-    assert set(shown["term"]) == {"Mary"}
+    assert contexts["key"].to_list() == [f"Mary|{number}" for number in range(1, 8)]
+    assert set(contexts["term"]) == {"Mary"}
 
 
 @pytest.mark.parametrize(
@@ -60,19 +60,19 @@ def test_a_template_that_holds_the_term_already_is_left_out() -> None:
     assert in_templates(["person"])["context"].to_list() == [
         template.format("the person") for template in TEMPLATES if "person" not in template
     ]
-    kept = in_templates(["here"])
-    assert kept["key"].to_list() == ["here|1", "here|2", "here|3", "here|4", "here|7"]
+    contexts = in_templates(["here"])
+    assert contexts["key"].to_list() == ["here|1", "here|2", "here|3", "here|4", "here|7"]
 
 
 def test_templates_that_begin_with_the_term_may_be_left_out() -> None:
-    kept = in_templates(["mother"], leading=False)
-    assert kept["key"].to_list() == [f"mother|{number}" for number in range(1, 6)]
+    contexts = in_templates(["mother"], leading=False)
+    assert contexts["key"].to_list() == [f"mother|{number}" for number in range(1, 6)]
 
 
 def test_senses_are_averaged_over_templates() -> None:
-    shown = in_templates({"warm|warm.a.01": "warm"}, apart=False)
-    assert set(shown["key"]) == {"warm|warm.a.01"}
-    assert shown.height == 7
+    contexts = in_templates({"warm|warm.a.01": "warm"}, apart=False)
+    assert set(contexts["key"]) == {"warm|warm.a.01"}
+    assert contexts.height == 7
 
 
 def test_none_is_the_term_itself() -> None:
@@ -87,8 +87,8 @@ def test_the_way_back(term: str) -> None:
 
 
 def test_rows_are_found_whether_apart_or_not() -> None:
-    rows, of = rows_of(states("Mary|1", "he", "Ann|1", "Mary|2"), ["he", "Mary"])
-    assert list(zip(rows.tolist(), of.tolist(), strict=True)) == [(0, 1), (1, 0), (3, 1)]
+    rows, places = rows_of(states("Mary|1", "he", "Ann|1", "Mary|2"), ["he", "Mary"])
+    assert list(zip(rows.tolist(), places.tolist(), strict=True)) == [(0, 1), (1, 0), (3, 1)]
 
 
 def test_a_term_without_state_is_named() -> None:

@@ -33,9 +33,9 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_sentences_are_parted_and_terms_found_as_words_of_their_own(path: Path) -> None:
-    found = sample_corpus([path], ["warm", "ice  age", "absent", "children"])
-    assert dict(found.schema) == CONTEXTS
-    assert sorted(found.select("key", "context").rows()) == [
+    sample = sample_corpus([path], ["warm", "ice  age", "absent", "children"])
+    assert dict(sample.schema) == CONTEXTS
+    assert sorted(sample.select("key", "context").rows()) == [
         ("children", "The children's warm coats were left behind"),
         ("ice age", "The Ice Age was cold, too."),
         ("warm", "A warm day came."),
@@ -46,8 +46,8 @@ def test_sentences_are_parted_and_terms_found_as_words_of_their_own(path: Path) 
 def test_a_long_sentence_is_cut_around_the_term(tmp_path: Path) -> None:
     words = [f"w{n}" for n in range(100)]
     for place in (0, 1, 50, 99):
-        held = [*words[:place], "(warm),", *words[place + 1 :]]
-        (tmp_path / "a.txt").write_text(" ".join(held))
+        sentence = [*words[:place], "(warm),", *words[place + 1 :]]
+        (tmp_path / "a.txt").write_text(" ".join(sentence))
         (context,) = sample_corpus([tmp_path / "a.txt"], ["warm"], width=11)["context"]
         assert len(context.split()) == 11
         assert context.split().index("(warm),") == {0: 0, 1: 1, 50: 5, 99: 10}[place]
@@ -60,22 +60,22 @@ def numbered(path: Path, numbers: list[int]) -> Path:
 
 def test_every_sentence_has_the_same_chance(tmp_path: Path) -> None:
     path = numbered(tmp_path / "a.txt", list(range(10)))
-    drawn = Counter(
+    counts = Counter(
         context
         for seed in range(400)
         for context in sample_corpus([path], ["warm"], most=3, seed=seed)["context"]
     )
     # Each is drawn 120 times on average; the standard deviation is 9.2.
-    assert len(drawn) == 10 and all(80 < count < 160 for count in drawn.values())
+    assert len(counts) == 10 and all(80 < count < 160 for count in counts.values())
 
 
 def test_the_sample_depends_on_the_seed_and_not_on_order_or_repetition(tmp_path: Path) -> None:
     path = numbered(tmp_path / "a.txt", list(range(50)))
-    other = numbered(tmp_path / "b.txt", [*range(49, 24, -1), *[7] * 500, *range(25)])
-    found = sample_corpus([path], ["warm"], seed=3)
-    assert found.equals(sample_corpus([other, path], ["warm"], seed=3))
-    assert found.head(2).equals(sample_corpus([path], ["warm"], most=2, seed=3))
-    assert not found.equals(sample_corpus([path], ["warm"], seed=4))
+    shuffled = numbered(tmp_path / "b.txt", [*range(49, 24, -1), *[7] * 500, *range(25)])
+    sample = sample_corpus([path], ["warm"], seed=3)
+    assert sample.equals(sample_corpus([shuffled, path], ["warm"], seed=3))
+    assert sample.head(2).equals(sample_corpus([path], ["warm"], most=2, seed=3))
+    assert not sample.equals(sample_corpus([path], ["warm"], seed=4))
 
 
 @settings(max_examples=60)
@@ -109,9 +109,9 @@ def test_a_line_without_end_is_read_in_pieces(
     monkeypatch.setattr(corpus, "PIECE", 50)
     text = "word " * 100 + "x" * 120
     (tmp_path / "a.txt").write_text(text)
-    held = list(texts(tmp_path / "a.txt"))
-    assert max(map(len, held)) <= 100 and sum(" word " in f" {piece}" for piece in held) > 5
-    assert Counter(" ".join(held).split())["word"] == 100
+    pieces = list(texts(tmp_path / "a.txt"))
+    assert max(map(len, pieces)) <= 100 and sum(" word " in f" {piece}" for piece in pieces) > 5
+    assert Counter(" ".join(pieces).split())["word"] == 100
 
 
 @pytest.mark.parametrize(

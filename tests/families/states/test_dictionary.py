@@ -15,65 +15,65 @@ HEADER = "dimension,term,direction,synset,definition,examples\n"
 POLES = "Warmth,warm,high,,,\nWarmth,cold,low,,,\n"
 
 
-def written(tmp_path: Path, text: str) -> Path:
+def write_dictionary(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "poles.csv"
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def test_the_released_dictionary_has_the_counts_of_the_paper(shared_data: Path) -> None:
-    found = read_dictionary(shared_data / "schuster" / "stereotype_dimensions_dictionary.csv")
-    counts = {d: (len(found.pole([d], "high")), len(found.pole([d], "low")))
-              for d in found.dimensions}  # fmt: skip
+    dictionary = read_dictionary(shared_data / "schuster" / "stereotype_dimensions_dictionary.csv")
+    counts = {d: (len(dictionary.pole([d], "high")), len(dictionary.pole([d], "low")))
+              for d in dictionary.dimensions}  # fmt: skip
     assert counts == {  # table 1 of Schuster et al. 2024; progressive and non-religious are low
         "Sociability": (43, 42), "Morality": (51, 69), "Ability": (40, 39), "Agency": (42, 39),
         "Status": (21, 13), "Politics": (12, 16), "Religion": (18, 10),
     }  # fmt: skip
-    assert len(found.terms) == 455
-    assert len(set(found.terms.values())) == 341
-    assert found.broad == {"Warmth": ("Sociability", "Morality"),
-                           "Competence": ("Ability", "Agency")}  # fmt: skip
+    assert len(dictionary.terms) == 455
+    assert len(set(dictionary.terms.values())) == 341
+    assert dictionary.broad == {"Warmth": ("Sociability", "Morality"),
+                                "Competence": ("Ability", "Agency")}  # fmt: skip
 
 
 def test_released_examples_are_lists(shared_data: Path) -> None:
-    found = read_dictionary(shared_data / "schuster" / "stereotype_dimensions_dictionary.csv")
-    row = found.senses.row(0, named=True)
+    dictionary = read_dictionary(shared_data / "schuster" / "stereotype_dimensions_dictionary.csv")
+    row = dictionary.senses.row(0, named=True)
     assert row["key"] == "sociability|sociability.n.01"
     assert row["examples"] == ["her lively sociability complemented his reserved nature"]
-    assert found.senses["examples"].list.len().min() >= 1
+    assert dictionary.senses["examples"].list.len().min() >= 1
 
 
 def test_the_shipped_dictionary_has_the_dimensions_of_the_released_one(shared_data: Path) -> None:
     released = read_dictionary(shared_data / "schuster" / "stereotype_dimensions_dictionary.csv")
-    found = read_dictionary()
-    assert found.dimensions == released.dimensions
-    assert found.broad == released.broad
-    assert found.terms.keys().isdisjoint(released.terms)  # which tells senses apart
+    dictionary = read_dictionary()
+    assert dictionary.dimensions == released.dimensions
+    assert dictionary.broad == released.broad
+    assert dictionary.terms.keys().isdisjoint(released.terms)  # which tells senses apart
 
 
 def test_a_broad_dimension_is_made_of_what_there_is(tmp_path: Path) -> None:
     rows = "".join(
         f"{d},{d}-{p},{p}\n" for d in ("Sociability", "Competence") for p in ("high", "low")
     )
-    found = read_dictionary(written(tmp_path, "dimension,term,dir\n" + rows))
-    assert found.broad == {"Warmth": ("Sociability",), "Competence": ("Competence",)}
+    dictionary = read_dictionary(write_dictionary(tmp_path, "dimension,term,dir\n" + rows))
+    assert dictionary.broad == {"Warmth": ("Sociability",), "Competence": ("Competence",)}
 
 
 def test_senses_of_one_term_are_told_apart(tmp_path: Path) -> None:
     rows = "Warmth,cold,low,cold.a.02,without warmth,a cold man | cold eyes\n"
-    found = read_dictionary(written(tmp_path, HEADER + POLES + rows))
-    assert found.pole(["Warmth"], "low") == ["cold", "cold|cold.a.02"]
-    assert found.terms["cold|cold.a.02"] == "cold"
-    assert found.senses["examples"].to_list()[-1] == ["a cold man", "cold eyes"]
-    assert found.senses["definition"].to_list() == [None, None, "without warmth"]
-    assert found.broad == {}
+    dictionary = read_dictionary(write_dictionary(tmp_path, HEADER + POLES + rows))
+    assert dictionary.pole(["Warmth"], "low") == ["cold", "cold|cold.a.02"]
+    assert dictionary.terms["cold|cold.a.02"] == "cold"
+    assert dictionary.senses["examples"].to_list()[-1] == ["a cold man", "cold eyes"]
+    assert dictionary.senses["definition"].to_list() == [None, None, "without warmth"]
+    assert dictionary.broad == {}
 
 
 def test_a_sense_in_two_dimensions_has_one_key_and_counts_in_both(tmp_path: Path) -> None:
     rows = "Sociability,good,1\nSociability,bad,-1\nMorality,good,HIGH\nMorality,evil,low\n"
-    found = read_dictionary(written(tmp_path, "dimension,term,dir\n" + rows))
-    assert found.pole(["Sociability", "Morality"], "high") == ["good", "good"]
-    assert list(found.terms) == ["good", "bad", "evil"]
+    dictionary = read_dictionary(write_dictionary(tmp_path, "dimension,term,dir\n" + rows))
+    assert dictionary.pole(["Sociability", "Morality"], "high") == ["good", "good"]
+    assert list(dictionary.terms) == ["good", "bad", "evil"]
 
 
 @pytest.mark.parametrize("ending", ["json", "parquet"])
@@ -87,14 +87,14 @@ def test_json_and_parquet_hold_the_same(ending: str, tmp_path: Path) -> None:
         path.write_text(json.dumps(rows), encoding="utf-8")
     else:
         pl.DataFrame(rows).write_parquet(path)
-    found = read_dictionary(path)
-    assert found.pole(["Warmth"], "high") == ["warm"]
-    assert found.pole(["Warmth"], "low") == ["null"]
-    assert found.senses["examples"].to_list() == [["a warm smile"], []]
+    dictionary = read_dictionary(path)
+    assert dictionary.pole(["Warmth"], "high") == ["warm"]
+    assert dictionary.pole(["Warmth"], "low") == ["null"]
+    assert dictionary.senses["examples"].to_list() == [["a warm smile"], []]
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "message"),
     [
         ("Warmth,nice,up,,,\n", ":4: direction 'up'; allowed are high and low, or 1 and -1"),
         ("Warmth,nice,0,,,\n", ":4: direction '0'"),
@@ -109,24 +109,24 @@ def test_json_and_parquet_hold_the_same(ending: str, tmp_path: Path) -> None:
         ("Status,rich,high,,,\n", "dimension 'Status' has no low words"),
     ],
 )
-def test_what_is_wrong_is_said_with_the_line(rows: str, told: str, tmp_path: Path) -> None:
-    path = written(tmp_path, HEADER + POLES + rows)
+def test_what_is_wrong_is_said_with_the_line(rows: str, message: str, tmp_path: Path) -> None:
+    path = write_dictionary(tmp_path, HEADER + POLES + rows)
     with pytest.raises(InputError) as raised:
         read_dictionary(path)
     assert str(path) in str(raised.value)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("term,direction\nwarm,high\n", "missing column dimension"),
         ("dimension,term,direction\n", "no rows"),
     ],
 )
-def test_a_table_without_rows_or_columns(text: str, told: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=told):
-        read_dictionary(written(tmp_path, text))
+def test_a_table_without_rows_or_columns(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        read_dictionary(write_dictionary(tmp_path, text))
 
 
 def test_json_of_another_shape_is_refused(tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ def test_json_of_another_shape_is_refused(tmp_path: Path) -> None:
 
 
 def test_broad_dimensions_may_be_given(tmp_path: Path) -> None:
-    found = read_dictionary(written(tmp_path, HEADER + POLES))
-    given = Dictionary("mine", found.senses, {"Communion": ("Warmth",)})
-    assert given.broad == {"Communion": ("Warmth",)}
+    dictionary = read_dictionary(write_dictionary(tmp_path, HEADER + POLES))
+    rebuilt = Dictionary("mine", dictionary.senses, {"Communion": ("Warmth",)})
+    assert rebuilt.broad == {"Communion": ("Warmth",)}
     with pytest.raises(InputError, match="unknown dimension 'Warm'; did you mean"):
-        Dictionary("mine", found.senses, {"Communion": ("Warm",)})
+        Dictionary("mine", dictionary.senses, {"Communion": ("Warm",)})

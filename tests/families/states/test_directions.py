@@ -17,15 +17,23 @@ from clinometer_measures.states.directions import predict_directions, read_exten
 from clinometer_measures.states.readers.states import HiddenStates
 from clinometer_measures.states.tables import DIRECTION_TERMS
 
-OF = {"model": "mine", "contexts": "none", "removed": 0}
+ORIGIN = {"model": "mine", "contexts": "none", "removed": 0}
 SIGNS = {"Sociability": 0, "Morality": 1, "Ability": 2, "Agency": 3}
 DICTIONARY = Dictionary(
     "mine",
     pl.DataFrame(
         [
-            (f"{dimension} {way}", f"{dimension} {way}", None, None, dimension, way, [])
+            (
+                f"{dimension} {direction}",
+                f"{dimension} {direction}",
+                None,
+                None,
+                dimension,
+                direction,
+                [],
+            )
             for dimension in SIGNS
-            for way in ("high", "low")
+            for direction in ("high", "low")
         ],
         schema=dict(SENSES),
         orient="row",
@@ -41,9 +49,9 @@ def states(values: dict[str, list[float]]) -> HiddenStates:
 
 POLES = states(
     {
-        f"{dimension} {way}": [float(way == "high" and at == n) for n in range(4)]
-        for dimension, at in SIGNS.items()
-        for way in ("high", "low")
+        f"{dimension} {direction}": [float(direction == "high" and place == n) for n in range(4)]
+        for dimension, place in SIGNS.items()
+        for direction in ("high", "low")
     }
 )
 #: Coordinates on sociability, morality, ability, agency.
@@ -72,13 +80,13 @@ EXTENDED = pl.DataFrame(
 
 def predicted(space: str, dimension: str, cut: str, terms: HiddenStates | None = None) -> dict:
     """Give the row of accuracy, with the balanced one and the number of high terms."""
-    found = predict_directions(POLES, DICTIONARY, terms or states(TERMS), EXTENDED, of=OF)
-    assert dict(found.estimates.schema) == ESTIMATES
-    assert dict(found.terms.schema) == DIRECTION_TERMS
+    directions = predict_directions(POLES, DICTIONARY, terms or states(TERMS), EXTENDED, of=ORIGIN)
+    assert dict(directions.estimates.schema) == ESTIMATES
+    assert dict(directions.terms.schema) == DIRECTION_TERMS
     key = {"space": space, "dimension": dimension}
-    rows = found.estimates.filter(**key, cut=cut, layer="mean")
+    rows = directions.estimates.filter(**key, cut=cut, layer="mean")
     accuracy, balanced = rows.iter_rows(named=True)
-    counted = found.terms.filter(**key).row(0, named=True)
+    counted = directions.terms.filter(**key).row(0, named=True)
     assert counted["n"] == accuracy["n"] == balanced["n"]
     return {**accuracy, "balanced": balanced["estimate"], "n_high": counted["n_high"]}
 
@@ -124,33 +132,35 @@ def test_the_interval_is_scipys_wilson() -> None:
 
 
 def test_contexts_of_a_term_are_averaged_by_their_number() -> None:
-    apart = {f"{term}|{n}": [v * n for v in value] for term, value in TERMS.items() for n in (1, 3)}
-    row = predicted("fine", "Sociability", "centred", states(apart))
+    separate = {
+        f"{term}|{n}": [v * n for v in value] for term, value in TERMS.items() for n in (1, 3)
+    }
+    row = predicted("fine", "Sociability", "centred", states(separate))
     assert row == predicted("fine", "Sociability", "centred")
 
 
 def test_words_that_cannot_be_predicted_are_left_out_and_counted() -> None:
     more = pl.concat([EXTENDED, pl.DataFrame([("rich", "Status", "high"), ("moody", "Morality",
         "low")], schema=EXTENDED.schema, orient="row")])  # fmt: skip
-    told = "2 of 9 words left out .* 1 of dimensions that mine does not have, 1 without a state"
-    with pytest.warns(ClinometerWarning, match=told):
-        found = predict_directions(POLES, DICTIONARY, states(TERMS), more, of=OF)
-    assert found.terms.filter(dimension="all")["n"].to_list() == [7]
+    message = "2 of 9 words left out .* 1 of dimensions that mine does not have, 1 without a state"
+    with pytest.warns(ClinometerWarning, match=message):
+        directions = predict_directions(POLES, DICTIONARY, states(TERMS), more, of=ORIGIN)
+    assert directions.terms.filter(dimension="all")["n"].to_list() == [7]
 
 
 def test_nothing_to_predict_is_refused() -> None:
     none = EXTENDED.with_columns(dimension=pl.lit("Status"))
     with pytest.raises(InputError, match="none of 7 words has a state and a dimension of Soc"):
-        predict_directions(POLES, DICTIONARY, states(TERMS), none, of=OF)
+        predict_directions(POLES, DICTIONARY, states(TERMS), none, of=ORIGIN)
     with pytest.raises(InputError, match="confidence 1"):
-        predict_directions(POLES, DICTIONARY, states(TERMS), EXTENDED, of=OF, confidence=1)
+        predict_directions(POLES, DICTIONARY, states(TERMS), EXTENDED, of=ORIGIN, confidence=1)
 
 
 def test_the_subset_of_the_paper(shared_data: Path) -> None:
     path = shared_data / "nicolas" / "full_dictionary.csv"
-    found = read_extended(path)
-    assert found.height == 2563  # PROVENANCE: within 16 of the paper's table 1
-    counts = found.group_by("dimension", "direction").len()
+    extended = read_extended(path)
+    assert extended.height == 2563  # PROVENANCE: within 16 of the paper's table 1
+    counts = extended.group_by("dimension", "direction").len()
     assert counts.filter(pl.col("dimension") == "Religion").sort("direction")["len"].to_list() == [
         145,
         6,
@@ -166,7 +176,7 @@ def test_a_file_of_ones_own_needs_three_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("term,direction\nx,high\n", "missing column dimension"),
         ("term,dimension,direction\nx,A,high\ny,A,up\n", ":3: direction 'up'; allowed are high"),
@@ -175,10 +185,10 @@ def test_a_file_of_ones_own_needs_three_columns(tmp_path: Path) -> None:
         ("term,dimension,direction\n", "no row is left of 0"),
     ],
 )
-def test_what_is_wrong_is_said(text: str, told: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_said(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=re.escape(told)):
+    with pytest.raises(InputError, match=re.escape(message)):
         read_extended(path)
 
 
@@ -193,13 +203,15 @@ def test_the_papers_subset_needs_its_columns(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_directions_without_context(
-    read: dict[str, HiddenStates], released: Dictionary, shared_data: Path
+    cached_states: dict[str, HiddenStates], released: Dictionary, shared_data: Path
 ) -> None:
     """The accuracy of the released code on 2,563 words: mean over layers, cut at zero."""
-    of = {"model": "minilm", "contexts": "none", "removed": 0}
+    origin = {"model": "minilm", "contexts": "none", "removed": 0}
     extended = read_extended(shared_data / "nicolas" / "full_dictionary.csv")
-    found = predict_directions(read["none"], released, read["further"], extended, of=of)
-    rows = found.estimates.filter(layer="mean", dimension="all", cut="zero", method="wilson")
+    directions = predict_directions(
+        cached_states["none"], released, cached_states["further"], extended, of=origin
+    )
+    rows = directions.estimates.filter(layer="mean", dimension="all", cut="zero", method="wilson")
     (row,) = rows.iter_rows(named=True)
     assert row["estimate"] == pytest.approx(0.6719, abs=0.001)
     assert row["neutral"] == pytest.approx(1329 / 2563)

@@ -57,9 +57,9 @@ def write(path: Path, rows: list[Any]) -> Path:
 
 
 def test_sentences_are_read_by_sense_in_the_order_of_the_dictionary(tmp_path: Path) -> None:
-    found = read_examples(write(tmp_path / "c.jsonl", ROWS), DICTIONARY, most=2)
-    assert dict(found.schema) == CONTEXTS
-    assert found.rows() == [
+    contexts = read_examples(write(tmp_path / "c.jsonl", ROWS), DICTIONARY, most=2)
+    assert dict(contexts.schema) == CONTEXTS
+    assert contexts.rows() == [
         ("warm|warm.a.01", "warm", "warm 0"),
         ("warm|warm.a.01", "warm", "warm 1"),
         ("warm|warm.a.02", "warm", "a warm room"),
@@ -73,8 +73,8 @@ def test_a_sense_without_sentences_is_left_out_with_one_warning(tmp_path: Path) 
     path = write(tmp_path / "c.jsonl", ROWS[:3])
     says = r"2 of 4 senses have no example and are left out: warm\|warm.a.01, icy"
     with pytest.warns(ClinometerWarning, match=says):
-        found = read_examples(path, DICTIONARY)
-    assert set(found["key"]) == {"warm|warm.a.02", "cold"}
+        contexts = read_examples(path, DICTIONARY)
+    assert set(contexts["key"]) == {"warm|warm.a.02", "cold"}
 
 
 def test_a_pole_without_sentences_is_an_error(tmp_path: Path) -> None:
@@ -118,8 +118,8 @@ def test_files_that_cannot_be_read_are_one_line(tmp_path: Path) -> None:
 
 def test_a_dictionarys_own_examples_must_hold_the_term() -> None:
     with pytest.warns(ClinometerWarning, match="1 of 4 senses have no example.*: icy"):
-        found = dictionary_examples(DICTIONARY)
-    assert found["context"].to_list() == [
+        contexts = dictionary_examples(DICTIONARY)
+    assert contexts["context"].to_list() == [
         "a warm welcome", "warm people", "a warm room", "Cold people",
     ]  # fmt: skip
 
@@ -131,8 +131,8 @@ def test_a_dictionary_without_examples_says_so() -> None:
 
 def test_words_without_senses_keep_their_sentences_apart(tmp_path: Path) -> None:
     path = write(tmp_path / "c.jsonl", ROWS)
-    found = read_word_examples(path, ["icy", "cold"])
-    assert found["key"].to_list() == ["icy|1", "cold|1", "cold|2"]
+    contexts = read_word_examples(path, ["icy", "cold"])
+    assert contexts["key"].to_list() == ["icy|1", "cold|1", "cold|2"]
     with pytest.raises(InputError, match="1 of 2 words have no example: warm; add a line"):
         read_word_examples(path, ["warm", "cold"])
 
@@ -152,15 +152,15 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 def test_all_senses_of_a_term_share_what_a_corpus_has() -> None:
     corpus = pl.DataFrame([("warm", "warm", "a warm day")], schema=CONTEXTS, orient="row")
     with pytest.warns(ClinometerWarning, match="corpus: 2 of 4 senses"):
-        found = for_senses(corpus, DICTIONARY.senses, "corpus")
-    assert found["key"].to_list() == ["warm|warm.a.01", "warm|warm.a.02"]
+        contexts = for_senses(corpus, DICTIONARY.senses, "corpus")
+    assert contexts["key"].to_list() == ["warm|warm.a.01", "warm|warm.a.02"]
     assert senses_of(["a", "b", "a"])["key"].to_list() == ["a", "b"]
 
 
 def test_the_released_file_is_read_whole(shared_data: Path) -> None:
     folder = shared_data / "schuster"
     dictionary = read_dictionary(folder / "stereotype_dimensions_dictionary.csv")
-    found = read_examples(folder / "generated_examples.txt", dictionary)
-    assert (found.height, found["key"].n_unique()) == (2205, 455)
-    own = dictionary_examples(dictionary)
-    assert own["key"].n_unique() == 455  # every sense has one that holds its term
+    contexts = read_examples(folder / "generated_examples.txt", dictionary)
+    assert (contexts.height, contexts["key"].n_unique()) == (2205, 455)
+    examples = dictionary_examples(dictionary)
+    assert examples["key"].n_unique() == 455  # every sense has one that holds its term

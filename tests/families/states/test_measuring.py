@@ -33,8 +33,8 @@ AGE = [test for test in load_tests("bai2025") if test.stereotype in KEYS]
 
 def profiling(**changes: Any) -> Profiling:
     dictionary = read_dictionary()
-    given = {"dictionary": dictionary, "poles": [place_terms(dictionary)], "words": [WORDS]}
-    return Profiling(**{**given, "setting": ProfileSetting(draws=50), **changes})
+    defaults = {"dictionary": dictionary, "poles": [place_terms(dictionary)], "words": [WORDS]}
+    return Profiling(**{**defaults, "setting": ProfileSetting(draws=50), **changes})
 
 
 def asking(words: tuple[str, ...] = (), **changes: Any) -> Testing:
@@ -46,8 +46,8 @@ def scores(**changes: Any) -> pl.DataFrame:
     rows = [
         {"model": "fake", "study": "bai2025", "instrument": "word_association", "mode": "free",
          "stereotype": key, "variation": "replication", "trial_id": f"{key}{n}", "iteration": n,
-         "score": 0.2 * n - 0.1 * at, **changes}
-        for at, key in enumerate(KEYS) for n in range(3)
+         "score": 0.2 * n - 0.1 * place, **changes}
+        for place, key in enumerate(KEYS) for n in range(3)
     ]  # fmt: skip
     return pl.DataFrame(rows, schema_overrides=SCORES).with_columns(
         *(pl.lit(None, t).alias(c) for c, t in SCORES.items() if c not in rows[0])
@@ -66,14 +66,14 @@ def test_every_look_has_its_rows_and_the_record_says_what_was_read(
     for name, table in tables.details.items():
         assert read_detail(tmp_path, name).equals(table)
         assert dict(table.schema) == all_tables()[name].schema
-    of_models = [table for name, table in tables.details.items() if name != "state_contexts"]
-    for table in (tables.estimates, *of_models):
+    by_model = [table for name, table in tables.details.items() if name != "state_contexts"]
+    for table in (tables.estimates, *by_model):
         assert {*table.select("model", "removed").unique().rows()} == {
             (model, k) for model in ("one", "two") for k in (0, 2)
         }
     facts = json.loads((tmp_path / "states.json").read_text())
     assert [model["name"] for model in facts["models"]] == ["one", "two"]
-    assert [one["kind"] for one in facts["contexts"]] == ["none"] and facts["dictionary"][
+    assert [fact["kind"] for fact in facts["contexts"]] == ["none"] and facts["dictionary"][
         "senses"
     ] == 192
     assert facts["tests"] == [{"study": "bai2025", "tests": 4}]
@@ -91,19 +91,19 @@ def test_kinds_of_contexts_are_measured_as_each_would_be_alone(
         orient="row",
     )
     inside = [place_words(further["term"], kind) for kind in ("none", "templates")]
-    both = measure_states(
+    joint = measure_states(
         fake_reader(), [profiling(poles=kinds, extended=further, extended_contexts=inside)]
     )
-    for kind, held_out in zip(kinds, inside, strict=True):
-        one = profiling(poles=[kind], extended=further, extended_contexts=[held_out])
-        alone = measure_states(fake_reader(), [one])
-        assert both.estimates.filter(contexts=kind.kind).equals(alone.estimates)
+    for kind, further_contexts in zip(kinds, inside, strict=True):
+        single = profiling(poles=[kind], extended=further, extended_contexts=[further_contexts])
+        alone = measure_states(fake_reader(), [single])
+        assert joint.estimates.filter(contexts=kind.kind).equals(alone.estimates)
         for name, table in alone.details.items():
-            assert both.details[name].filter(contexts=kind.kind).equals(table)
-    accuracy = both.estimates.filter(measure="direction_accuracy", dimension="all", layer="mean")
+            assert joint.details[name].filter(contexts=kind.kind).equals(table)
+    accuracy = joint.estimates.filter(measure="direction_accuracy", dimension="all", layer="mean")
     assert set(accuracy["contexts"]) == {"none", "templates"}
-    told = both.details["state_contexts"].filter(role="held-out", property="contexts per term")
-    assert told.select("contexts", "value", "n").rows() == [("none", 1, 3), ("templates", 7, 3)]
+    lengths = joint.details["state_contexts"].filter(role="held-out", property="contexts per term")
+    assert lengths.select("contexts", "value", "n").rows() == [("none", 1, 3), ("templates", 7, 3)]
 
 
 def test_a_table_of_an_earlier_look_does_not_stay(
@@ -125,9 +125,9 @@ def test_a_model_that_fails_leaves_the_tables_of_those_before(
 
     with pytest.raises(ModelError):
         measure_models(opened(), [asking()], tmp_path)
-    kept = read_estimates(tmp_path)
+    estimates = read_estimates(tmp_path)
     facts = json.loads((tmp_path / "states.json").read_text())
-    assert set(kept["model"]) == {"one"} and [m["name"] for m in facts["models"]] == ["one"]
+    assert set(estimates["model"]) == {"one"} and [m["name"] for m in facts["models"]] == ["one"]
 
 
 def test_a_model_that_cannot_be_opened_leaves_no_folder(tmp_path: Path) -> None:
@@ -145,18 +145,18 @@ def test_a_model_that_cannot_be_opened_leaves_no_folder(tmp_path: Path) -> None:
 def test_a_model_is_let_go_before_the_next_is_opened(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:
-    held: list[weakref.ref[Any]] = []
+    references: list[weakref.ref[Any]] = []
 
     def opened() -> Iterator[Any]:
         for name in ("one", "two", "three"):
-            assert all(reference() is None for reference in held)
+            assert all(reference() is None for reference in references)
             reader = fake_reader(name)
-            held.append(weakref.ref(reader))
+            references.append(weakref.ref(reader))
             yield reader
             del reader
 
     measure_models(opened(), [profiling(), asking()], tmp_path)
-    assert len(held) == 3
+    assert len(references) == 3
 
 
 def test_two_models_of_one_name_are_refused(
@@ -167,21 +167,21 @@ def test_two_models_of_one_name_are_refused(
 
 
 def test_removing_components_changes_what_is_measured(fake_reader: Callable[..., Any]) -> None:
-    found = measure_states(fake_reader(), [profiling()], removed=(0, 3)).estimates
-    published = found.filter(measure="profile_difference", method="published")
+    estimates = measure_states(fake_reader(), [profiling()], removed=(0, 3)).estimates
+    published = estimates.filter(measure="profile_difference", method="published")
     plain, without = (published.filter(removed=k)["estimate"] for k in (0, 3))
     assert (plain - without).abs().max() > 0.01
     alone = measure_states(fake_reader(), [profiling()]).estimates
-    assert alone.equals(found.filter(removed=0))
+    assert alone.equals(estimates.filter(removed=0))
 
 
 def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
     fake_reader: Callable[..., Any],
 ) -> None:
     placed = place_words(word_tests.test_words(AGE), "templates")
-    asked = Testing(AGE, placed, ("weat", "ceat"), setting=TestSetting(draws=0, samples=20))
-    found = measure_states(fake_reader(), [asked]).estimates
-    assert set(found["measure"]) == {"seat", "ceat"}
+    testing = Testing(AGE, placed, ("weat", "ceat"), setting=TestSetting(draws=0, samples=20))
+    estimates = measure_states(fake_reader(), [testing]).estimates
+    assert set(estimates["measure"]) == {"seat", "ceat"}
     averaged = fake_reader().read(placed.frame.with_columns(key=pl.col("term")))
 
     class Averaged:
@@ -191,9 +191,9 @@ def test_a_word_is_averaged_over_its_contexts_for_weat_and_not_for_ceat(
             return averaged
 
     plain = Testing(AGE, place_words(word_tests.test_words(AGE)), setting=TestSetting(draws=0))
-    whole = measure_states(Averaged(), [plain]).estimates
-    effect = found.filter(measure="seat")["estimate"]
-    assert effect.to_list() == pytest.approx(whole["estimate"].to_list(), abs=1e-5)
+    plain_estimates = measure_states(Averaged(), [plain]).estimates
+    effect = estimates.filter(measure="seat")["estimate"]
+    assert effect.to_list() == pytest.approx(plain_estimates["estimate"].to_list(), abs=1e-5)
 
 
 def test_scores_of_a_table_are_related_by_stereotype(
@@ -202,10 +202,10 @@ def test_scores_of_a_table_are_related_by_stereotype(
     scores().write_parquet(tmp_path / "scores.parquet")
     answers = read_answers(tmp_path / "scores.parquet")
     assert (answers.words, answers.mode, answers.studies) == (None, "free", ("bai2025",))
-    found = measure_states(fake_reader(), [asking(answers=answers)]).estimates
-    related = found.filter(measure="correlation", missing_as="left_out")
+    estimates = measure_states(fake_reader(), [asking(answers=answers)]).estimates
+    related = estimates.filter(measure="correlation", missing_as="left_out")
     assert set(related["level"]) == {"stereotype"} and set(related["n"]) == {4}
-    weat = found.filter(measure="weat", alternative="greater", layer="1").sort("stereotype")
+    weat = estimates.filter(measure="weat", alternative="greater", layer="1").sort("stereotype")
     means = scores().group_by("stereotype").agg(pl.col("score").mean()).sort("stereotype")
     r = pl.DataFrame({"x": weat["estimate"], "y": means["score"]}).select(pl.corr("x", "y")).item()
     assert related.filter(layer="1")["estimate"].item() == pytest.approx(r)
@@ -214,14 +214,14 @@ def test_scores_of_a_table_are_related_by_stereotype(
 def test_decisions_are_related_with_each_number_of_components_removed(
     fake_reader: Callable[..., Any], tmp_path: Path
 ) -> None:
-    said = scores(instrument="chained_association")
+    associations = scores(instrument="chained_association")
     number = pl.int_range(pl.len())
     decided = scores(instrument="chained_decision").with_columns(
         score=(number % 2).cast(pl.Float64)
     )
     # A table of one's own may call the text of decisions what we call their score.
-    both = pl.concat([said, decided]).with_columns(decision=pl.lit("Eric leads."))
-    both.write_parquet(tmp_path / "s.parquet")
+    all_scores = pl.concat([associations, decided]).with_columns(decision=pl.lit("Eric leads."))
+    all_scores.write_parquet(tmp_path / "s.parquet")
     answers = read_answers(tmp_path / "s.parquet")
     assert answers.scores["decision"].drop_nulls().n_unique() == 2
     tables = measure_models(
@@ -247,11 +247,11 @@ def test_answers_are_related_to_the_states_of_other_models(
     pl.concat(two).write_parquet(tmp_path / "s.parquet")
     answers = read_answers(tmp_path / "s.parquet")
     readers = [fake_reader(name) for name in ("small", "large", "gpt-5")]
-    found = measure_models(readers, [asking(answers=answers)]).estimates
-    related = found.filter(measure="correlation", missing_as="left_out", layer="1")
+    estimates = measure_models(readers, [asking(answers=answers)]).estimates
+    related = estimates.filter(measure="correlation", missing_as="left_out", layer="1")
     assert set(related.select("subject", "model").rows()) == {
-        *((of, f"{of}, in the states of {name}")
-          for of in ("gpt-4", "gpt-5") for name in ("small", "large")),
+        *((subject, f"{subject}, in the states of {name}")
+          for subject in ("gpt-4", "gpt-5") for name in ("small", "large")),
         ("gpt-5", "gpt-5"),
     }  # fmt: skip
     assert related.height == 5 and related["estimate"].round(6).n_unique() == 3
@@ -265,10 +265,10 @@ def test_the_words_of_tests_are_read_in_the_prompt(fake_reader: Callable[..., An
         "— and write it after the word. The words are old.",
     ]
     placed = InContext("prompt", in_prompt([], word_tests.test_words(AGE)))
-    found = measure_states(
+    estimates = measure_states(
         fake_reader(), [Testing(AGE, placed, setting=TestSetting(draws=0))]
     ).estimates
-    assert set(found["measure"]) == {"seat"} and set(found["contexts"]) == {"prompt"}
+    assert set(estimates["measure"]) == {"seat"} and set(estimates["contexts"]) == {"prompt"}
 
 
 def test_modes_are_not_pooled_and_controls_are_left_out(tmp_path: Path) -> None:

@@ -40,17 +40,21 @@ def read_answers(path: Path, study: Study) -> pl.DataFrame:
     """Released answers; `response` is of its row, the columns `response_task1` to 3 slipped."""
     rows = []
     for row in pl.read_csv(path, infer_schema=False).iter_rows(named=True):
-        one, other, shown = PROMPT.search(row["prompt"]).groups()
+        first_word, second_word, attributes = PROMPT.search(row["prompt"]).groups()
         lists = word_lists(study.stereotypes[row["category"]])
         first = {word_key(word) for words in lists for word in words.marginalized}
-        marginalized, default = (one, other) if word_key(one) in first else (other, one)
+        marginalized, default = (
+            (first_word, second_word)
+            if word_key(first_word) in first
+            else (second_word, first_word)
+        )
         rows.append(
             {
                 "stereotype": row["category"],
                 "iteration": int(row["trial"]),
                 "marginalized": marginalized,
                 "default": default,
-                "attributes": " | ".join(word.strip() for word in shown.split(",")),
+                "attributes": " | ".join(word.strip() for word in attributes.split(",")),
                 "response": row["response"],
                 "model": "llama3-8b",
                 "instrument": "chained_task",
@@ -59,16 +63,21 @@ def read_answers(path: Path, study: Study) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def study_as_asked(study: Study, answers: pl.DataFrame) -> Study:
+def restrict_words(study: Study, answers: pl.DataFrame) -> Study:
     """Hiring and religions were asked with the words of their decisions: give them those."""
     stereotypes = dict(study.stereotypes)
     for (name,), part in answers.group_by(["stereotype"], maintain_order=True):
-        shown = {word_key(word) for word in part["attributes"][0].split(" | ")}
+        decision_words = {word_key(word) for word in part["attributes"][0].split(" | ")}
         lists = word_lists(stereotypes[name])
-        words = max(lists, key=lambda of: len(shown & {*map(word_key, of.tied + of.counter)}))
+        words = max(
+            lists,
+            key=lambda candidate: len(
+                decision_words & {*map(word_key, candidate.tied + candidate.counter)}
+            ),
+        )
         if words is not lists[0]:
-            own = {role: getattr(words, role) for role in StereotypeWords.model_fields}
-            stereotypes[name] = stereotypes[name].model_copy(update={**own, "variations": {}})
+            variants = {role: getattr(words, role) for role in StereotypeWords.model_fields}
+            stereotypes[name] = stereotypes[name].model_copy(update={**variants, "variations": {}})
     return study.model_copy(update={"stereotypes": stereotypes})
 
 
@@ -89,11 +98,11 @@ def llama(shared_data: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Our scores and decisions of the released answers, and the released effects."""
     folder, study = shared_data / "bai", clinometer.load_study("bai2025")
     answers = read_answers(folder / "llama3_8b_prompts_and_layer_weat.csv", study)
-    scored, _ = clinometer.score(answers, study_as_asked(study, answers))
+    scored, _ = clinometer.score(answers, restrict_words(study, answers))
     keyed = scored.with_columns(trial="iteration")
-    said = keyed.filter(instrument="chained_association")
+    associations = keyed.filter(instrument="chained_association")
     decided = keyed.filter(instrument="chained_decision").rename({"score": "decision"})
-    scores = said.join(
+    scores = associations.join(
         decided.select("stereotype", "trial", "decision"), on=["stereotype", "trial"]
     )
     plain = read_effects(folder / "llama3_8b_layer_weat.json", removed=0)
@@ -136,10 +145,10 @@ def test_middle_layers_agree_with_what_is_said(related: Related) -> None:
 
 
 def test_the_shape_moves_with_missing_answers(related: Related) -> None:
-    found = {way: layers(related, way) for way in ("left_out", "lowest", "highest")}
-    best = {way: max(r, key=r.__getitem__) for way, r in found.items()}
+    rows = {policy: layers(related, policy) for policy in ("left_out", "lowest", "highest")}
+    best = {policy: max(r, key=r.__getitem__) for policy, r in rows.items()}
     assert best == {"left_out": 5, "lowest": 15, "highest": 20}
-    at13 = [round(found[way][13], 2) for way in found]
+    at13 = [round(rows[policy][13], 2) for policy in rows]
     assert at13 == [0.49, 0.71, 0.13]
 
 
@@ -184,12 +193,12 @@ def small(n: int = 12) -> tuple[pl.DataFrame, pl.DataFrame]:
 def test_tables_have_their_columns_and_factors() -> None:
     estimates, fits = relate(*small())
     assert dict(estimates.schema) == ESTIMATES and dict(fits.schema) == FITS
-    found = correlations(estimates)
-    assert found.height == estimates.filter(measure="rank_correlation").height == 4 * 2 * 2
+    rows = correlations(estimates)
+    assert rows.height == estimates.filter(measure="rank_correlation").height == 4 * 2 * 2
     assert fits.group_by("missing_as").len()["len"].to_list() == [3] * 4
     methods = estimates.filter(measure="log_odds").group_by("method").len().rows()
     assert sorted(methods) == [("clustered", 12), ("published", 12)]
-    n = found.filter(level="trial", layer="0").select("missing_as", "n").rows()
+    n = rows.filter(level="trial", layer="0").select("missing_as", "n").rows()
     assert n == [("left_out", 11), ("zero", 12), ("lowest", 12), ("highest", 12)]
 
 
@@ -211,24 +220,24 @@ def test_fits_are_those_of_statsmodels() -> None:
 
 def test_effects_of_stereotypes_are_related_over_stereotypes_only() -> None:
     scores, effects = small()
-    one = effects.filter(trial=0).drop("trial")
-    found = correlations(relate(scores, one, missing_as=["zero"]).estimates)
-    assert set(found["level"]) == {"stereotype"} and set(found["n"]) == {6}
+    averaged = effects.filter(trial=0).drop("trial")
+    rows = correlations(relate(scores, averaged, missing_as=["zero"]).estimates)
+    assert set(rows["level"]) == {"stereotype"} and set(rows["n"]) == {6}
 
 
 def test_a_layer_that_does_not_vary_has_no_r() -> None:
     scores, effects = small()
     flat = effects.with_columns(estimate=pl.when(layer="0").then(0.0).otherwise("estimate"))
     estimates, fits = relate(scores, flat, missing_as=["zero"])
-    found = correlations(estimates)
-    assert found.filter(layer="0")["estimate"].null_count() == 2
-    assert set(found.filter(layer="0")["note"]) == {"scores or effects do not vary"}
-    assert found.filter(layer="1")["estimate"].null_count() == 0
+    rows = correlations(estimates)
+    assert rows.filter(layer="0")["estimate"].null_count() == 2
+    assert set(rows.filter(layer="0")["note"]) == {"scores or effects do not vary"}
+    assert rows.filter(layer="1")["estimate"].null_count() == 0
     assert fits.filter(layer="0")["aic"].null_count() == 1
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"missing_as": ["mean"]}, "missing_as 'mean': allowed are left_out"),
         ({"scores": small()[0].drop("score")}, "scores: missing column score"),
@@ -236,9 +245,9 @@ def test_a_layer_that_does_not_vary_has_no_r() -> None:
         ({"associations": small()[1].with_columns(trial=pl.col("trial") + 9)}, "is in both"),
     ],
 )
-def test_tables_that_cannot_be_related(changed: dict[str, Any], told: str) -> None:
+def test_tables_that_cannot_be_related(changed: dict[str, Any], message: str) -> None:
     scores, associations = small()
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         relate(**{"scores": scores, "associations": associations, **changed})
 
 
@@ -261,22 +270,22 @@ def states(seed: int = 0) -> HiddenStates:
 
 
 def test_a_trial_has_the_effect_of_a_test_with_its_words() -> None:
-    found = trial_effects(states(), TRIALS).filter(trial="a")["estimate"]
+    effects = trial_effects(states(), TRIALS).filter(trial="a")["estimate"]
     words = (("agony", "hate"), ("joy", "love"), ("old",), ("young",))
-    sets = [WordSet(name, of) for name, of in zip("abcd", words, strict=True)]
-    of = {"model": "m", "contexts": "none", "removed": 0}
-    test = association.test_associations(states(), [WordTest("s", "age", *sets)], of=of)
-    whole = test.estimates.filter(alternative="greater")
-    assert found.to_list() == pytest.approx(whole["estimate"].to_list(), rel=1e-9)
+    sets = [WordSet(name, members) for name, members in zip("abcd", words, strict=True)]
+    origin = {"model": "m", "contexts": "none", "removed": 0}
+    test = association.test_associations(states(), [WordTest("s", "age", *sets)], of=origin)
+    expected = test.estimates.filter(alternative="greater")
+    assert effects.to_list() == pytest.approx(expected["estimate"].to_list(), rel=1e-9)
 
 
 def test_one_attribute_a_side_leans_fully_one_way_or_the_other() -> None:
-    found = trial_effects(states(), TRIALS).filter(trial="b")["estimate"]
-    assert found.abs().to_list() == pytest.approx([2.0, 2.0, 2.0])
+    effects = trial_effects(states(), TRIALS).filter(trial="b")["estimate"]
+    assert effects.abs().to_list() == pytest.approx([2.0, 2.0, 2.0])
     unit = states().of(WORDS)
     unit /= np.linalg.norm(unit, axis=2, keepdims=True)
-    closer = [((unit[2] - unit[4]) * (unit[0] - unit[1])).sum(axis=1)[at] for at in range(3)]
-    assert [value > 0 for value in found] == [value > 0 for value in closer]
+    closer = [((unit[2] - unit[4]) * (unit[0] - unit[1])).sum(axis=1)[layer] for layer in range(3)]
+    assert [value > 0 for value in effects] == [value > 0 for value in closer]
 
 
 def test_equal_words_have_no_effect_and_absent_ones_are_named() -> None:

@@ -12,9 +12,9 @@ from clinometer_measures.states.readers.states import HiddenStates
 from clinometer_measures.states.sampled import _variances, combine
 from clinometer_measures.states.word_tests import TestSetting, WordSet, WordTest
 
-OF = {"model": "m", "contexts": "corpus", "removed": 0}
+ORIGIN = {"model": "m", "contexts": "corpus", "removed": 0}
 TEST = WordTest("mine", "one", *(WordSet(s, tuple(f"{s}{i}" for i in range(4))) for s in "xyab"))
-WORDS = [word for one in TEST.sets for word in one.words]
+WORDS = [word for word_set in TEST.sets for word in word_set.words]
 
 
 def states(contexts: int, spread: float, tied: float = 1.0) -> HiddenStates:
@@ -51,12 +51,14 @@ def test_the_variance_of_an_effect_is_that_of_simulated_ones() -> None:
 
 
 def test_draws_of_contexts_give_a_combined_effect() -> None:
-    found = association.test_associations(states(5, 0.3), [TEST], of=OF, method="ceat").estimates
-    whole = association.test_associations(states(5, 0.3), [TEST], of=OF).estimates
-    row, two_sided, placed = found.iter_rows(named=True)
-    stated = ("ceat", "random_effects", 1_000)
-    assert (row["measure"], row["method"], row["n_resamples"]) == stated
-    assert row["estimate"] == pytest.approx(whole["estimate"][0], abs=0.1)
+    estimates = association.test_associations(
+        states(5, 0.3), [TEST], of=ORIGIN, method="ceat"
+    ).estimates
+    averaged = association.test_associations(states(5, 0.3), [TEST], of=ORIGIN).estimates
+    row, two_sided, placed = estimates.iter_rows(named=True)
+    expected = ("ceat", "random_effects", 1_000)
+    assert (row["measure"], row["method"], row["n_resamples"]) == expected
+    assert row["estimate"] == pytest.approx(averaged["estimate"][0], abs=0.1)
     half = 1.959964 * row["se"]
     assert row["ci_high"] - row["estimate"] == pytest.approx(half, rel=1e-5)
     assert two_sided["p"] == 2 * row["p"] < 1e-3
@@ -65,7 +67,7 @@ def test_draws_of_contexts_give_a_combined_effect() -> None:
 
 def test_contexts_that_matter_make_variance_between_draws() -> None:
     few, many = (
-        association.test_associations(states(8, spread, 0.3), [TEST], of=OF, method="ceat")
+        association.test_associations(states(8, spread, 0.3), [TEST], of=ORIGIN, method="ceat")
         for spread in (0.01, 3.0)
     )
     assert few.tests["between_variance"][0] == 0
@@ -74,21 +76,25 @@ def test_contexts_that_matter_make_variance_between_draws() -> None:
 
 def test_one_context_each_is_no_sample() -> None:
     with pytest.raises(InputError, match="every word has one context"):
-        association.test_associations(states(1, 0.1), [TEST], of=OF, method="ceat")
+        association.test_associations(states(1, 0.1), [TEST], of=ORIGIN, method="ceat")
 
 
 def test_a_word_without_context_is_named() -> None:
     short = states(2, 0.1)
     cut = HiddenStates(short.keys[:-2], short.layers, short.values[:-2], short.counts[:-2])
     with pytest.raises(InputError, match="'b3'"):
-        association.test_associations(cut, [TEST], of=OF, method="ceat")
+        association.test_associations(cut, [TEST], of=ORIGIN, method="ceat")
 
 
 def test_draws_are_a_function_of_the_seed() -> None:
-    one, same, other = (
+    first, same, reseeded = (
         association.test_associations(
-            states(4, 1.0), [TEST], of=OF, method="ceat", setting=TestSetting(samples=50, seed=seed)
+            states(4, 1.0),
+            [TEST],
+            of=ORIGIN,
+            method="ceat",
+            setting=TestSetting(samples=50, seed=seed),
         ).estimates["estimate"][0]
         for seed in (0, 0, 1)
     )
-    assert one == same != other
+    assert first == same != reseeded

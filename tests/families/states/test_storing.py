@@ -26,10 +26,10 @@ class Counting:
     name: str = "counting"
     fingerprint: str = "f"
     layers: tuple[str, ...] = ("0", "1")
-    asked: list[int] = field(default_factory=list)
+    heights: list[int] = field(default_factory=list)
 
     def read(self, contexts: pl.DataFrame) -> HiddenStates:
-        self.asked.append(contexts.height)
+        self.heights.append(contexts.height)
         values = np.random.default_rng(0).normal(size=(2, 2, 3)).astype(np.float32)
         return HiddenStates(("null", "é|1"), self.layers, values, np.array([2, 1]))
 
@@ -37,7 +37,7 @@ class Counting:
 def test_what_was_read_is_taken_from_the_store(tmp_path: Path, table: Any) -> None:
     reader = Counting()
     first, second = (read_states(reader, table(ROWS), tmp_path / "new") for _ in range(2))
-    assert reader.asked == [3] and second.keys == first.keys and second.layers == first.layers
+    assert reader.heights == [3] and second.keys == first.keys and second.layers == first.layers
     assert np.array_equal(second.values, first.values) and second.values.dtype == np.float32
     assert list(second.counts) == [2, 1]
 
@@ -46,18 +46,18 @@ def test_without_a_store_nothing_is_kept(tmp_path: Path, table: Any) -> None:
     reader = Counting()
     for _ in range(2):
         read_states(reader, table(ROWS))
-    assert reader.asked == [3, 3]
+    assert reader.heights == [3, 3]
 
 
 def test_another_model_layer_or_context_is_another_file(tmp_path: Path, table: Any) -> None:
-    other = [*ROWS[:2], ("null", "nan", "nan!")]
+    changed_rows = [*ROWS[:2], ("null", "nan", "nan!")]
     paths = {
         store_path(reader, table(rows), tmp_path)
         for reader, rows in [
             (Counting(), ROWS),
             (Counting(fingerprint="g"), ROWS),
             (Counting(layers=("0",)), ROWS),
-            (Counting(), other),
+            (Counting(), changed_rows),
             (Counting(), ROWS[::-1]),
         ]
     }
@@ -75,19 +75,19 @@ def test_the_file_is_safetensors_of_terms_layers_and_width(tmp_path: Path, table
 @pytest.mark.parametrize("damage", ["cut", "noise", "empty", "keys", "other"])
 def test_a_broken_file_is_made_anew(tmp_path: Path, table: Any, damage: str) -> None:
     reader = Counting()
-    whole = read_states(reader, table(ROWS), tmp_path)
+    stored = read_states(reader, table(ROWS), tmp_path)
     (path,) = tmp_path.iterdir()
     if damage in ("keys", "other"):
-        about = {"keys": '["null"]', "layers": '["0", "1"]'} if damage == "keys" else None
-        save_file(load_file(path), path, metadata=about)
+        metadata = {"keys": '["null"]', "layers": '["0", "1"]'} if damage == "keys" else None
+        save_file(load_file(path), path, metadata=metadata)
     else:
-        whole_file = path.read_bytes()
-        path.write_bytes({"cut": whole_file[:-8], "noise": b"x" * 99, "empty": b""}[damage])
+        content = path.read_bytes()
+        path.write_bytes({"cut": content[:-8], "noise": b"x" * 99, "empty": b""}[damage])
     with pytest.warns(ClinometerWarning, match="made anew"):
         again = read_states(reader, table(ROWS), tmp_path)
-    assert np.array_equal(again.values, whole.values) and len(reader.asked) == 2
+    assert np.array_equal(again.values, stored.values) and len(reader.heights) == 2
     read_states(reader, table(ROWS), tmp_path)
-    assert len(reader.asked) == 2 and list(tmp_path.iterdir()) == [path]
+    assert len(reader.heights) == 2 and list(tmp_path.iterdir()) == [path]
 
 
 def test_a_store_that_cannot_be_written_is_named(tmp_path: Path, table: Any) -> None:

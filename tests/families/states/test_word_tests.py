@@ -30,21 +30,23 @@ def write(folder: Path, ending: str = ".yaml", **changed: Any) -> Path:
 
 
 def test_the_ten_tests_have_the_sizes_of_the_paper() -> None:
-    found = load_tests("caliskan2017")
-    assert [one.stereotype for one in found] == [f"weat{i}" for i in range(1, 11)]
-    for one, (targets, attributes) in zip(found, SIZES, strict=True):
-        sizes = [len(set(words)) for _, words in one.sets]
-        assert sizes == [targets, targets, attributes, attributes], one.stereotype
+    word_tests = load_tests("caliskan2017")
+    assert [word_test.stereotype for word_test in word_tests] == [f"weat{i}" for i in range(1, 11)]
+    for word_test, (targets, attributes) in zip(word_tests, SIZES, strict=True):
+        sizes = [len(set(words)) for _, words in word_test.sets]
+        assert sizes == [targets, targets, attributes, attributes], word_test.stereotype
 
 
 def test_a_study_tests_each_stereotype() -> None:
-    power = next(one for one in load_tests("bai2025") if one.stereotype == "power")
+    power = next(
+        word_test for word_test in load_tests("bai2025") if word_test.stereotype == "power"
+    )
     assert power.first == WordSet("marginalized", ("dianne", "karen", "lisa", "sandra"))
     assert power.toward == WordSet("tied", ("follow", "submissive", "timid", "weak"))
 
 
 def test_a_study_with_dimensions_tests_each_of_them() -> None:
-    names = [(one.stereotype, one.dimension) for one in load_tests("mist2025")]
+    names = [(word_test.stereotype, word_test.dimension) for word_test in load_tests("mist2025")]
     assert len(names) == len(set(names)) == 30
     assert all(dimension for _, dimension in names)
 
@@ -60,7 +62,7 @@ def test_a_users_file_keeps_words_as_text(tmp_path: Path, ending: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"first": {"words": ["she"]}}, r"jobs.first.words: 1 words: too few words for the test"),
         ({"second": {"words": ["he", "She"]}}, "first and second: word 'she' stands on both sides"),
@@ -71,14 +73,14 @@ def test_a_users_file_keeps_words_as_text(tmp_path: Path, ending: str) -> None:
     ],
 )
 def test_what_is_wrong_is_told_with_file_and_field(
-    tmp_path: Path, changed: dict[str, Any], told: str
+    tmp_path: Path, changed: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(InputError, match=rf"mine\.yaml:\d+: tests\..*{told}"):
+    with pytest.raises(InputError, match=rf"mine\.yaml:\d+: tests\..*{message}"):
         load_tests(write(tmp_path, **changed))
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.yaml", "tests: {a: &x {}, b: *x}", "anchors"),
         ("a.yaml", "tests: {}", "tests"),
@@ -87,9 +89,9 @@ def test_what_is_wrong_is_told_with_file_and_field(
         ("a.json", "{", "malformed JSON"),
     ],
 )
-def test_files_that_are_no_tests(tmp_path: Path, name: str, text: str, told: str) -> None:
+def test_files_that_are_no_tests(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(ClinometerError, match=told):
+    with pytest.raises(ClinometerError, match=message):
         load_tests(tmp_path / name)
 
 

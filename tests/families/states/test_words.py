@@ -22,23 +22,23 @@ def test_the_shipped_sets_are_those_of_the_paper(name: str, size: int, shared_da
 def test_the_released_layout_is_read(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text('{"women": ["she", " mother "], "men": ["he", "father"]}', encoding="utf-8")
-    found = read_words(path)
-    assert found == Words("mine", {"women": ("she", "mother"), "men": ("he", "father")})
-    assert found.all == found.compared == ("she", "mother", "he", "father")
+    words = read_words(path)
+    assert words == Words("mine", {"women": ("she", "mother"), "men": ("he", "father")})
+    assert words.all == words.compared == ("she", "mother", "he", "father")
 
 
 def test_individuals_stand_beside_any_number_of_groups(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     content = {"groups": {"all": ["she", "he"]}, "individuals": ["they"], "article": ""}
     path.write_text(json.dumps(content), encoding="utf-8")
-    found = read_words(path)
-    assert found.all == ("she", "he", "they")
-    assert found.compared == ("she", "he")
-    assert found.article == ""
+    words = read_words(path)
+    assert words.all == ("she", "he", "they")
+    assert words.compared == ("she", "he")
+    assert words.article == ""
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ('{"a": ["Kim", "x"], "b": ["kim", "y"]}', "word 'kim' stands in both 'a' and 'b'"),
         ('{"a": ["x", "x"], "b": ["y", "z"]}', "a: word 'x' stands twice"),
@@ -57,12 +57,12 @@ def test_individuals_stand_beside_any_number_of_groups(tmp_path: Path) -> None:
         ('{"a": [\n"x",\n]}', ":3: malformed JSON"),
     ],
 )
-def test_what_is_wrong_is_said_with_the_file(content: str, told: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_said_with_the_file(content: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(InputError) as raised:
         read_words(path)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert str(raised.value).count(str(path)) == 1
 
 

@@ -21,8 +21,8 @@ NAME = "openai-api/my-loop/embedder"
 def lengths(body: dict[str, Any]) -> tuple[int, Any]:
     """Embed a text as its length and 1; the last text comes first."""
     data = [
-        {"object": "embedding", "index": at, "embedding": [len(text), 1]}
-        for at, text in enumerate(body["input"])
+        {"object": "embedding", "index": index, "embedding": [len(text), 1]}
+        for index, text in enumerate(body["input"])
     ]
     return 200, {"object": "list", "model": body["model"], "data": data[::-1]}
 
@@ -33,12 +33,12 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     servers: list[ThreadingHTTPServer] = []
 
     def start(reply: Reply = lengths) -> list[dict[str, Any]]:
-        asked: list[dict[str, Any]] = []
+        requests: list[dict[str, Any]] = []
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                asked.append(body)
+                requests.append(body)
                 status, answer = reply(body)
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
@@ -53,7 +53,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
         monkeypatch.setenv("MY_LOOP_BASE_URL", url)
         monkeypatch.setenv("MY_LOOP_API_KEY", "sk-secret")
         threading.Thread(target=servers[-1].serve_forever, args=(0.05,), daemon=True).start()
-        return asked
+        return requests
 
     yield start
     for server in servers:
@@ -62,40 +62,40 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
 
 
 def test_a_state_is_the_mean_embedding_of_whole_contexts(serve: Serve, table: Any) -> None:
-    asked = serve(lengths)
+    requests = serve(lengths)
     rows = [("a", "kind", "kind"), ("b", "he", "he is"), ("a", "kind", "a kind man")]
     states = open_reader(NAME).read(table(rows))
     assert states.keys == ("a", "b") and states.layers == ("0",) and list(states.counts) == [2, 1]
     np.testing.assert_array_equal(states.values, [[[7, 1]], [[5, 1]]])
-    assert asked[0]["model"] == "embedder"
+    assert requests[0]["model"] == "embedder"
 
 
 def test_contexts_go_in_batches_and_equal_ones_once(serve: Serve, table: Any) -> None:
-    asked = serve(lengths)
+    requests = serve(lengths)
     rows = [(str(n), "kind", f"kind {'x' * (n % 40)}") for n in range(80)]
     states = open_reader(NAME).read(table(rows))
-    assert [len(body["input"]) for body in asked] == [32, 8]
+    assert [len(body["input"]) for body in requests] == [32, 8]
     assert list(states.values[:, 0, 0]) == [5 + n % 40 for n in range(80)]
 
 
 def test_a_busy_service_is_asked_again(serve: Serve, table: Any) -> None:
-    asked = serve(lambda body: (503, {}) if len(asked) == 1 else lengths(body))
+    requests = serve(lambda body: (503, {}) if len(requests) == 1 else lengths(body))
     assert open_reader(NAME).read(table([("a", "a", "a")])).keys == ("a",)
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
 def test_the_key_is_in_no_error(serve: Serve, table: Any, status: int) -> None:
     serve(lambda body: (status, {"error": {"message": "no to sk-secret"}}))
     reader = open_reader(NAME)
-    with pytest.raises(ModelError, match=f"model '{NAME}': ") as said:
+    with pytest.raises(ModelError, match=f"model '{NAME}': ") as error:
         reader.read(table([("a", "a", "a")]))
-    assert "sk-secret" not in str(said.value) and "\n" not in str(said.value)
+    assert "sk-secret" not in str(error.value) and "\n" not in str(error.value)
     assert "sk-secret" not in repr(reader) + reader.fingerprint
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ({"data": []}, "0 embeddings of 2 contexts"),
         ({"choices": []}, "no list of embeddings"),
@@ -103,28 +103,30 @@ def test_the_key_is_in_no_error(serve: Serve, table: Any, status: int) -> None:
         ({"data": [{"index": i, "embedding": [1.0] * (i + 1)} for i in (0, 1)]}, "no list of"),
     ],
 )
-def test_what_is_no_embedding_is_refused(serve: Serve, table: Any, answer: Any, said: str) -> None:
+def test_what_is_no_embedding_is_refused(
+    serve: Serve, table: Any, answer: Any, message: str
+) -> None:
     serve(lambda body: (200, answer))
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=message):
         open_reader(NAME).read(table([("a", "a", "a"), ("b", "b", "b")]))
 
 
 def test_a_term_that_is_not_there_costs_no_request(serve: Serve, table: Any) -> None:
-    asked = serve(lengths)
+    requests = serve(lengths)
     with pytest.raises(InputError, match="row 1: term 'kind'"):
         open_reader(NAME).read(table([("a", "kind", "rude")]))
-    assert not asked
+    assert not requests
 
 
 def test_the_fingerprint_knows_model_and_address(serve: Serve) -> None:
     serve(lengths)
-    one, other = open_reader(NAME), open_reader("openai-api/my-loop/other")
+    first, second = open_reader(NAME), open_reader("openai-api/my-loop/other")
     serve(lengths)
-    assert len({one.fingerprint, other.fingerprint, open_reader(NAME).fingerprint}) == 3
+    assert len({first.fingerprint, second.fingerprint, open_reader(NAME).fingerprint}) == 3
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("openai/text-embedding-3-small", "OPENAI_API_KEY is not set"),
         ("openai-api/my-loop/x", "MY_LOOP_API_KEY is not set"),
@@ -132,10 +134,10 @@ def test_the_fingerprint_knows_model_and_address(serve: Serve) -> None:
         ("openai/", "expected openai/MODEL"),
     ],
 )
-def test_what_is_missing_is_named(name: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_named(name: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("OPENAI_API_KEY", "MY_LOOP_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=message):
         open_reader(name)
 
 
@@ -143,9 +145,9 @@ def test_a_service_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr("clinometer_measures.states.readers.opening.MAX_RETRIES", 0)
     monkeypatch.setenv("MY_LOOP_BASE_URL", "http://me:word@127.0.0.1:9/v1")
     monkeypatch.setenv("MY_LOOP_API_KEY", "sk-secret")
-    with pytest.raises(ModelError, match="127.0.0.1:9 cannot be reached") as said:
+    with pytest.raises(ModelError, match="127.0.0.1:9 cannot be reached") as error:
         open_reader(NAME).read(table([("a", "a", "a")]))
-    assert "word" not in str(said.value)
+    assert "word" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["clinometer/other", "hf/", ""])

@@ -68,21 +68,21 @@ def test_a_model_that_does_not_exist_is_refused(name: str, monkeypatch: pytest.M
 def test_a_model_of_the_hub_is_known_by_its_commit(
     name: str, tiny_folder: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = tmp_path / "models--me--tiny"  # as the hub's own cache has it
+    cached = tmp_path / "models--me--tiny"  # as the hub's own cache has it
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     for commit in ("a" * 40, "b" * 40):
-        shutil.copytree(tiny_folder("bert"), kept / "snapshots" / commit)
-    (kept / "refs").mkdir()
-    (kept / "refs" / "main").write_text("a" * 40)
+        shutil.copytree(tiny_folder("bert"), cached / "snapshots" / commit)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text("a" * 40)
     main = open_reader(name)
     assert main.name == name and main.fingerprint == open_reader("me/tiny").fingerprint
-    other = open_reader(name, Loading(revision="b" * 40))
-    assert other.fingerprint != main.fingerprint
+    pinned = open_reader(name, Loading(revision="b" * 40))
+    assert pinned.fingerprint != main.fingerprint
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"dtype": "int3"}, "dtype 'int3': allowed are auto, float32"),
         ({"last": "first"}, "last 'first': allowed are normed, block"),
@@ -90,8 +90,8 @@ def test_a_model_of_the_hub_is_known_by_its_commit(
         ({"device": "cpu", "device_map": "auto"}, "give one of them"),
     ],
 )
-def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_settings_that_mean_nothing_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         Loading(**wrong)
 
 

@@ -10,7 +10,7 @@ from clinometer_measures.states.readers.states import find_terms, locate
 
 
 @pytest.mark.parametrize(
-    ("term", "context", "found"),
+    ("term", "context", "word"),
     [
         ("art", "The party was about Art.", "Art"),
         ("religious", "Non-religious people and religious ones", "religious"),
@@ -23,10 +23,10 @@ from clinometer_measures.states.readers.states import find_terms, locate
         ("straße", "Die Straße", "Straße"),
     ],
 )
-def test_a_term_is_found_as_a_word(term: str, context: str, found: str) -> None:
+def test_a_term_is_found_as_a_word(term: str, context: str, word: str) -> None:
     begin, end = locate(term, context)
-    assert context[begin:end] == found
-    assert begin == context.rindex(found)
+    assert context[begin:end] == word
+    assert begin == context.rindex(word)
 
 
 @pytest.mark.parametrize(
@@ -52,15 +52,15 @@ def test_the_row_of_a_term_that_is_not_there_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "message"),
     [
         ({"key": ["a"], "term": ["b"]}, "missing column context"),
         ({"key": ["a"], "term": [" "], "context": ["b"]}, "row 1: key, term or context is empty"),
         ({"key": ["a"], "term": ["b"], "context": [None]}, "row 1: key, term or context is empty"),
     ],
 )
-def test_a_table_with_gaps_is_refused(rows: dict[str, list[str]], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_table_with_gaps_is_refused(rows: dict[str, list[str]], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         find_terms(pl.DataFrame(rows))
 
 

@@ -39,16 +39,16 @@ Tiny = Callable[[str], Any]
 @pytest.fixture
 def batches(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """What is given to the model."""
-    seen: list[Any] = []
+    inputs: list[Any] = []
 
     run = transformer.TransformerReader._run
 
     def watched(reader: Any, batch: Any) -> Any:
-        seen.append(batch)
+        inputs.append(batch)
         return run(reader, batch)
 
     monkeypatch.setattr(transformer.TransformerReader, "_run", watched)
-    yield seen
+    yield inputs
 
 
 @pytest.mark.parametrize("architecture", KINDS)
@@ -83,18 +83,20 @@ def test_the_size_of_batches_moves_nothing(
     architecture: str, tiny_reader: Tiny, tiny_folder: Tiny, table: Any
 ) -> None:
     single = open_reader(str(tiny_folder(architecture)), Loading(batch_tokens=1, device="cpu"))
-    one, many = (reader.read(table(ROWS)) for reader in (single, tiny_reader(architecture)))
-    np.testing.assert_allclose(one.values, many.values, atol=1e-5)
+    unbatched, batched = (
+        reader.read(table(ROWS)) for reader in (single, tiny_reader(architecture))
+    )
+    np.testing.assert_allclose(unbatched.values, batched.values, atol=1e-5)
 
 
 def test_a_causal_model_reads_as_far_as_the_term(
     tiny_reader: Tiny, table: Any, batches: list[Any]
 ) -> None:
     rows = [("here", "Zoe", "Zoe is here"), ("there", "Zoe", "Zoe is there")]
-    here, there = tiny_reader("llama").read(table(rows)).values
-    assert np.array_equal(here, there) and [len(b.texts) for b in batches] == [1]
-    here, there = tiny_reader("bert").read(table(rows)).values
-    assert not np.allclose(here, there) and len(batches[1].texts) == 2
+    first, second = tiny_reader("llama").read(table(rows)).values
+    assert np.array_equal(first, second) and [len(b.texts) for b in batches] == [1]
+    first, second = tiny_reader("bert").read(table(rows)).values
+    assert not np.allclose(first, second) and len(batches[1].texts) == 2
 
 
 def test_a_context_of_two_terms_is_read_once(
@@ -128,11 +130,11 @@ def test_a_small_memory_reads_the_same_in_parts(
     tiny_reader: Tiny, table: Any, monkeypatch: pytest.MonkeyPatch, batches: list[Any]
 ) -> None:
     rows = [(f"k{n % 20}", "kind", f"{'so ' * (n % 7)}kind {n}") for n in range(60)]
-    whole = tiny_reader("bert").read(table(rows))
+    undivided = tiny_reader("bert").read(table(rows))
     monkeypatch.setattr(tiny_reader("bert"), "_spare", 1)
     parts = tiny_reader("bert").read(table(rows))
-    assert len(batches) > 3 and parts.keys == whole.keys
-    np.testing.assert_allclose(parts.values, whole.values, atol=1e-5)
+    assert len(batches) > 3 and parts.keys == undivided.keys
+    np.testing.assert_allclose(parts.values, undivided.values, atol=1e-5)
 
 
 def test_weights_in_half_precision_are_averaged_in_full(
@@ -158,16 +160,16 @@ def test_a_term_beyond_the_limit_is_read_in_a_window(tiny_reader: Tiny, table: A
     np.testing.assert_allclose(states.values, expected.values, atol=1e-5)
 
 
-@pytest.mark.parametrize(("causal", "kept"), [(False, "so very "), (True, "very kind")])
+@pytest.mark.parametrize(("causal", "expected"), [(False, "so very "), (True, "very kind")])
 def test_a_long_context_keeps_its_beginning_or_the_term(
-    tiny_folder: Tiny, causal: bool, kept: str
+    tiny_folder: Tiny, causal: bool, expected: str
 ) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_folder("gpt2"))
     tokens = Tokens(tokenizer, causal, limit=8 if not causal else 9)
     term = "so" if not causal else "kind"
     text = "so very kind of you"
     (piece,) = tokens.pieces([text], [(text.index(term), text.index(term) + len(term))], [0])
-    assert tokenizer.decode(piece.ids) == kept and piece.shortened
+    assert tokenizer.decode(piece.ids) == expected and piece.shortened
     assert tokenizer.decode(piece.ids[piece.start : piece.stop]).strip() == term
 
 
@@ -196,18 +198,18 @@ def test_batches_keep_within_their_budget(tiny_folder: Tiny) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weight", "value", "said"),
+    ("weight", "value", "message"),
     [("embeddings.LayerNorm", 0.0, "layer 0 is all zero"), ("1.output.dense", np.inf, "layer 2")],
 )
 def test_broken_layers_are_named(
-    tiny_folder: Tiny, table: Any, weight: str, value: float, said: str
+    tiny_folder: Tiny, table: Any, weight: str, value: float, message: str
 ) -> None:
     reader = open_reader(str(tiny_folder("bert")), Loading(device="cpu"))
     with torch.no_grad():
         for name, parameter in reader.model.named_parameters():
             if weight in name and "attention" not in name:
                 parameter.fill_(value)
-    with pytest.raises(ModelError, match=f"bert.*{said}"):
+    with pytest.raises(ModelError, match=f"bert.*{message}"):
         reader.read(table(ROWS))
 
 

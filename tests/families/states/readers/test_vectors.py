@@ -47,14 +47,14 @@ def test_terms_without_a_vector_are_left_out(path: Path) -> None:
 def test_packed_and_without_a_first_line_it_is_the_same(path: Path, tmp_path: Path) -> None:
     packed = tmp_path / "tiny.vec.gz"
     packed.write_bytes(gzip.compress(LINES.partition("\n")[2].encode()))
-    one, other = (open_reader(str(of)) for of in (path, packed))
+    plain_reader, packed_reader = (open_reader(str(file)) for file in (path, packed))
     frame = alone(["warm", "old"])
-    assert one.read(frame).values.tolist() == other.read(frame).values.tolist()
-    assert one.fingerprint != other.fingerprint
+    assert plain_reader.read(frame).values.tolist() == packed_reader.read(frame).values.tolist()
+    assert plain_reader.fingerprint != packed_reader.fingerprint
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "no vectors"),
         ("4 3\n", "no vectors"),
@@ -65,10 +65,10 @@ def test_packed_and_without_a_first_line_it_is_the_same(path: Path, tmp_path: Pa
         ("warm 1 0 0\nold 1 1e999 0\n", "line 2: old: a number is not finite"),
     ],
 )
-def test_a_malformed_line_is_named(tmp_path: Path, text: str, said: str) -> None:
+def test_a_malformed_line_is_named(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "bad.vec"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=message):
         open_reader(str(path)).read(alone(["warm", "old"]))
 
 
