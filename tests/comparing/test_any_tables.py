@@ -72,9 +72,9 @@ KEYS = ("level", "method", "measure", "category", "stereotype", "variation")
 
 @settings(max_examples=20)
 @given(tables())
-def test_what_holds_of_any_two_tables(tables: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_what_holds_of_any_two_tables(table_pair: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     """In one test, as a comparison takes long."""
-    a, b = tables
+    a, b = table_pair
     nothing_changes_from_a_table_to_itself(a)
     if set(a["stereotype"]) & set(b["stereotype"]):
         gate(b, POLICY, a)
