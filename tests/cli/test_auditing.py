@@ -678,14 +678,14 @@ def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
             options = dict(context.params)
         return build_plan(options.pop("models"), options)
 
-    options = ("--study", "mist2025", "--instrument", "word_association", "--iterations", "6")
-    with_controls = planned_run(*options, "--controls")
+    selection = ("--study", "mist2025", "--instrument", "word_association", "--iterations", "6")
+    with_controls = planned_run(*selection, "--controls")
     assert {control for *_, control in planned_controls(with_controls)} == {
         "control_insects", "control_constructs", "control_nonsense"
     }  # fmt: skip
     sizes = with_controls.trials().group_by("study", "stereotype", "dimension", "variation").len()
     assert set(sizes["len"]) == {6}
-    for arguments in (options, (*options, "--no-controls")):
+    for arguments in (selection, (*selection, "--no-controls")):
         assert planned_instruments(planned_run(*arguments)) == {("mist2025", "word_association")}
 
 
