@@ -33,11 +33,11 @@ def small(models: tuple[str, ...] = (MODEL,)) -> Plan:
     return plan_of("free", 8, ("word_association",), models=models)
 
 
-def ask(directory: Path, connection: Connection, budget: Budget, **chosen: Any) -> Outcome:
+def ask(directory: Path, connection: Connection, budget: Budget, **options: Any) -> Outcome:
     plan = small()
     claim(directory, plan)
     models = open_models(plan.models, plan.generation, connection)
-    return ask_models(plan.pieces, models, directory, budget, **chosen)
+    return ask_models(plan.pieces, models, directory, budget, **options)
 
 
 def test_batches_give_the_tables_of_single_calls(
@@ -76,12 +76,12 @@ def test_a_batch_costs_half_of_a_limit_in_dollars(
     assert first.usd == again.usd == pytest.approx(limit * 0.5 / 0.6)
     assert all(line["batch"] for line in Journal(tmp_path / "r", MODEL).lines())
     shard_plan(small(), tmp_path / "s")
-    told = []
+    estimates = []
     for connection in (Connection(), BATCHED):
         with pytest.raises(BudgetError) as refused:
             answer_shards(tmp_path / "s", Answering(connection, spending=Spending(0.01, prices)))
-        told.append(float(re.search(r"about \$([\d.]+);", str(refused.value))[1]))
-    assert told[0] == pytest.approx(2 * told[1], abs=0.02)
+        estimates.append(float(re.search(r"about \$([\d.]+);", str(refused.value))[1]))
+    assert estimates[0] == pytest.approx(2 * estimates[1], abs=0.02)
     assert sum(message_batches.sizes) == n and not message_batches.alone
 
 

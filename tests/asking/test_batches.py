@@ -49,16 +49,16 @@ PLANS: dict[Path, Plan] = {}
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[BatchService]:
     """Serve batches to ``openai-api/loop``; nobody waits long."""
-    made = BatchService(reply)
-    monkeypatch.setenv("LOOP_BASE_URL", made.url)
+    batch_service = BatchService(reply)
+    monkeypatch.setenv("LOOP_BASE_URL", batch_service.url)
     monkeypatch.setenv("LOOP_API_KEY", KEY)
     monkeypatch.setattr(batch_files, "FIRST_S", 0.001)
     monkeypatch.setattr(batches, "SETTLE_S", 0.01)
     monkeypatch.setattr(batching, "load_any_plan", PLANS.__getitem__)  # reading takes longest
     monkeypatch.setattr(sharding, "tabulate", lambda directory: None)
     monkeypatch.setattr(batching, "BatchFiles", cache(batch_files.BatchFiles))
-    yield made
-    made.close()
+    yield batch_service
+    batch_service.close()
 
 
 def write(plan: Plan, directory: Path, shards: int = 1) -> list[Path]:
@@ -67,7 +67,7 @@ def write(plan: Plan, directory: Path, shards: int = 1) -> list[Path]:
 
 
 @pytest.fixture
-def said() -> list[str]:
+def messages() -> list[str]:
     return []
 
 
@@ -75,7 +75,7 @@ def two_turns(iterations: int = 2) -> Plan:
     return plan_of("structured", iterations, ("affective_attribution", "word_association"))
 
 
-def one_turn(iterations: int = 2) -> Plan:
+def single_turn_plan(iterations: int = 2) -> Plan:
     return plan_of("structured", iterations, SINGLE[:1])
 
 
@@ -89,40 +89,50 @@ def paid_once(service: BatchService) -> bool:
 
 
 def recorded_once(directory: Path, plan: Plan) -> bool:
-    trials = [one["trial_id"] for one in Journal(directory, MODEL).lines() if not one.get("error")]
+    trials = [
+        line["trial_id"] for line in Journal(directory, MODEL).lines() if not line.get("error")
+    ]
     return sorted(trials) == sorted(plan.trials()["trial_id"])
 
 
 def fail_times(count: int, fault: Any, method: str, path: str) -> Callable[[str, str], Any]:
     """Make a fault of the first calls whose path begins as this does."""
-    left = itertools.count(count, -1)
-    return lambda m, p: fault if m == method and p.startswith(path) and next(left) > 0 else None
+    countdown = itertools.count(count, -1)
+    return lambda m, p: (
+        fault if m == method and p.startswith(path) and next(countdown) > 0 else None
+    )
 
 
 def test_batches_give_the_tables_of_an_unbroken_run(
-    service: BatchService, serve: Callable[..., Any], tmp_path: Path, said: list[str]
+    service: BatchService, serve: Callable[..., Any], tmp_path: Path, messages: list[str]
 ) -> None:
-    plan, one, other = two_turns(), tmp_path / "run", tmp_path / "batches"
-    write(plan, other, 2)
-    done = submit_shards(other, QUICK, said.append)
-    bodies = asked_in_one_go(plan, serve, one)
+    plan, run_folder, batch_folder = two_turns(), tmp_path / "run", tmp_path / "batches"
+    write(plan, batch_folder, 2)
+    done = submit_shards(batch_folder, QUICK, messages.append)
+    bodies = asked_in_one_go(plan, serve, run_folder)
     assert done.complete and not done.running and paid_once(service)
     assert len(service.paid) == len(bodies)
-    assert any("shards/2/" in line for line in said)  # second turns
-    tabulate(other)
+    assert any("shards/2/" in line for line in messages)  # second turns
+    tabulate(batch_folder)
     for name in ("scores", "estimates"):
-        tables = [pl.read_parquet(folder / f"{name}.parquet") for folder in (one, other)]
+        tables = [
+            pl.read_parquet(folder / f"{name}.parquet") for folder in (run_folder, batch_folder)
+        ]
         assert_frame_equal(*tables)
 
 
 def test_a_batch_that_is_created_is_in_the_journal_first(
     service: BatchService, tmp_path: Path
 ) -> None:
-    (path,) = write(one_turn(), tmp_path)
+    (path,) = write(single_turn_plan(), tmp_path)
     submit_shards(tmp_path, QUICK, print)
     creating, created, ended = journal(tmp_path)
     (batch,) = service.batches.values()
-    assert [one["event"] for one in (creating, created, ended)] == ["creating", "created", "ended"]
+    assert [entry["event"] for entry in (creating, created, ended)] == [
+        "creating",
+        "created",
+        "ended",
+    ]
     assert creating["shard"] == path.relative_to(tmp_path).as_posix()
     assert batch["metadata"]["clinometer"] == creating["name"] == created["name"] == ended["name"]
     assert batch["input_file_id"] == creating["file"] and created["batch"] == batch["id"]
@@ -134,22 +144,22 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+def kill_at_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Make a function that kills after the n-th step from now."""
-    left = [0]
+    countdown = [0]
 
     def step() -> None:
-        left[0] -= 1
-        if left[0] == 0:
+        countdown[0] -= 1
+        if countdown[0] == 0:
             raise Killed
 
     def wrap(owner: Any, name: str) -> None:
-        whole = getattr(owner, name)
+        original = getattr(owner, name)
 
-        def stepped(*given: Any, **options: Any) -> Any:
-            found = whole(*given, **options)
+        def stepped(*arguments: Any, **options: Any) -> Any:
+            outcome = original(*arguments, **options)
             step()
-            return found
+            return outcome
 
         monkeypatch.setattr(owner, name, stepped)
 
@@ -158,7 +168,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     wrap(Batches, "_note")
     wrap(batches, "write_bytes")
     wrap(batching, "collect_and_tabulate")
-    return partial(left.__setitem__, 0)
+    return partial(countdown.__setitem__, 0)
 
 
 def run_to_end(directory: Path) -> bool:
@@ -170,7 +180,7 @@ def run_to_end(directory: Path) -> bool:
 
 
 def test_a_process_that_is_killed_at_any_step_pays_nothing_twice(
-    service: BatchService, tmp_path: Path, kill_at: Callable[[int], None]
+    service: BatchService, tmp_path: Path, kill_at_step: Callable[[int], None]
 ) -> None:
     """Killed at each step of a first run, once, and again soon after each restart."""
     plan = two_turns()
@@ -178,15 +188,15 @@ def test_a_process_that_is_killed_at_any_step_pays_nothing_twice(
         service.paid.clear()
         directory = tmp_path / str(number)
         write(plan, directory)
-        kill_at(number)
-        whole = run_to_end(directory)
+        kill_at_step(number)
+        is_complete = run_to_end(directory)
         for again in (2, 4, 0):
-            kill_at(again)
-            if not whole and run_to_end(directory):
+            kill_at_step(again)
+            if not is_complete and run_to_end(directory):
                 break
         assert paid_once(service), f"killed at step {number}"
         assert recorded_once(directory, plan), f"killed at step {number}"
-        if whole:
+        if is_complete:
             break
     assert number > 17  # two rounds
 
@@ -251,8 +261,8 @@ def kill_at_a_call(service: BatchService, rng: random.Random, most: int) -> Futu
             os.kill(child.result(), signal.SIGKILL)
 
     killing = rng.choice([kill, threading.Timer(rng.uniform(0, 0.05), kill).start])
-    left = itertools.count(rng.randrange(most), -1)
-    service.faults = lambda method, path: killing if next(left) == 0 else None
+    countdown = itertools.count(rng.randrange(most), -1)
+    service.faults = lambda method, path: killing if next(countdown) == 0 else None
     return child
 
 
@@ -290,7 +300,7 @@ def test_a_batch_is_paid_once_if_its_client_dies_while_it_is_created(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """`late`: the service creates it when the next process has looked for it already."""
-    plan = one_turn()
+    plan = single_turn_plan()
     write(plan, tmp_path)
     children: list[int] = []
 
@@ -302,7 +312,7 @@ def test_a_batch_is_paid_once_if_its_client_dies_while_it_is_created(
     child, wait = submitted(tmp_path)
     children.append(child)
     assert wait() == -signal.SIGKILL
-    assert [one["event"] for one in journal(tmp_path)] == ["creating"]
+    assert [entry["event"] for entry in journal(tmp_path)] == ["creating"]
     monkeypatch.setattr(batches, "SETTLE_S", 3600)
     monkeypatch.setattr(batches.time, "sleep", lambda seconds: until(lambda: service.batches))
     assert submit_shards(tmp_path, QUICK, print).complete
@@ -313,17 +323,17 @@ def test_a_batch_is_paid_once_if_its_client_dies_while_it_is_created(
 def test_a_batch_whose_creation_gave_no_answer_is_created_once(
     service: BatchService, tmp_path: Path, fault: str | int
 ) -> None:
-    write(one_turn(), tmp_path)
+    write(single_turn_plan(), tmp_path)
     service.faults = fail_times(1, fault, "POST", "/batches")
     assert submit_shards(tmp_path, QUICK, print).complete
     assert len(service.batches) == 1 and paid_once(service)
 
 
 def test_a_batch_is_found_on_a_later_page(
-    service: BatchService, tmp_path: Path, kill_at: Callable[[int], None]
+    service: BatchService, tmp_path: Path, kill_at_step: Callable[[int], None]
 ) -> None:
-    write(one_turn(), tmp_path)
-    kill_at(4)  # created, not noted
+    write(single_turn_plan(), tmp_path)
+    kill_at_step(4)  # created, not noted
     assert not run_to_end(tmp_path) and len(service.batches) == 1
     for number in range(1, 6):
         service.batches[f"batch-{number}"] = {
@@ -336,37 +346,37 @@ def test_a_batch_is_found_on_a_later_page(
 
 @pytest.mark.parametrize("end", ["expired", "cancelled"])
 def test_what_was_answered_of_a_batch_is_kept(
-    service: BatchService, tmp_path: Path, said: list[str], end: str
+    service: BatchService, tmp_path: Path, messages: list[str], end: str
 ) -> None:
-    plan = one_turn(60)
+    plan = single_turn_plan(60)
     write(plan, tmp_path)
     ends = iter([(end, 0.1), ("completed", 1.0)])
     service.ends = lambda batch: next(ends)
-    done = submit_shards(tmp_path, QUICK, said.append)
+    done = submit_shards(tmp_path, QUICK, messages.append)
     if end == "cancelled":  # whoever cancels a batch does not want the next one at once
         assert not done.complete and len(service.batches) == 1
-        done = submit_shards(tmp_path, QUICK, said.append)
+        done = submit_shards(tmp_path, QUICK, messages.append)
     assert done.complete and paid_once(service) and recorded_once(tmp_path, plan)
 
 
 def test_a_batch_that_gave_nothing_is_not_submitted_again_by_this_process(
-    service: BatchService, tmp_path: Path, said: list[str]
+    service: BatchService, tmp_path: Path, messages: list[str]
 ) -> None:
-    write(one_turn(), tmp_path)
+    write(single_turn_plan(), tmp_path)
     ends = iter([("failed", 0.0), ("expired", 0.0), ("completed", 1.0)])
     service.ends = lambda batch: next(ends)
-    assert not submit_shards(tmp_path, QUICK, said.append).complete
-    assert "failed: line 1 is invalid, nothing is paid" in said[-1]
-    assert not submit_shards(tmp_path, QUICK, said.append).complete
-    assert submit_shards(tmp_path, QUICK, said.append).complete and paid_once(service)
-    names = [one["name"] for one in journal(tmp_path) if one["event"] == "creating"]
+    assert not submit_shards(tmp_path, QUICK, messages.append).complete
+    assert "failed: line 1 is invalid, nothing is paid" in messages[-1]
+    assert not submit_shards(tmp_path, QUICK, messages.append).complete
+    assert submit_shards(tmp_path, QUICK, messages.append).complete and paid_once(service)
+    names = [entry["name"] for entry in journal(tmp_path) if entry["event"] == "creating"]
     assert len(set(names)) == 3
 
 
 def test_a_batch_refused_for_the_queue_is_submitted_when_another_has_ended(
     service: BatchService, tmp_path: Path
 ) -> None:
-    assert len(write(one_turn(6), tmp_path, 2)) == 2
+    assert len(write(single_turn_plan(6), tmp_path, 2)) == 2
 
     def ends(batch: dict[str, Any]) -> tuple[str, float]:
         batch["code"] = "token_limit_exceeded"
@@ -379,7 +389,7 @@ def test_a_batch_refused_for_the_queue_is_submitted_when_another_has_ended(
 def test_a_request_that_fails_alike_twice_is_not_submitted_again(
     service: BatchService, tmp_path: Path
 ) -> None:
-    (path,) = write(one_turn(6), tmp_path)
+    (path,) = write(single_turn_plan(6), tmp_path)
     bad = requests_in([path])[0]["body"]
     errors = (f"no such thing, request req_{n}" for n in itertools.count())
     service.reply = lambda body: (
@@ -398,7 +408,7 @@ def test_a_request_that_fails_alike_twice_is_not_submitted_again(
 def test_a_request_that_is_asked_again_is_in_one_batch(
     service: BatchService, tmp_path: Path
 ) -> None:
-    (path,) = write(one_turn(6), tmp_path)
+    (path,) = write(single_turn_plan(6), tmp_path)
     bad, answers = requests_in([path])[0]["body"], iter([(500, {})])
     service.reply = lambda body: next(answers, reply(body)) if body == bad else reply(body)
     service.looks, states = 3, []
@@ -411,10 +421,10 @@ def test_a_request_that_is_asked_again_is_in_one_batch(
 
 def test_a_request_in_two_shards_is_in_one_batch(service: BatchService, tmp_path: Path) -> None:
     """As when answers that were named are gone: the first shard and the second are unanswered."""
-    directory, named = tmp_path / "out", tmp_path / "answers.jsonl"
-    (path,) = write(one_turn(6), directory)
-    named.write_text("\n".join(answer(one) for one in requests_in([path])[1:]))
-    collect_answers(directory, [named])
+    directory, answers_file = tmp_path / "out", tmp_path / "answers.jsonl"
+    (path,) = write(single_turn_plan(6), directory)
+    answers_file.write_text("\n".join(answer(request) for request in requests_in([path])[1:]))
+    collect_answers(directory, [answers_file])
     assert len([*directory.glob("shards/*/*/00000.jsonl")]) == 2
     service.looks = 2
     for _ in range(3):
@@ -434,40 +444,42 @@ def test_passing_errors_are_waited_out(service: BatchService, tmp_path: Path) ->
 def test_a_page_in_place_of_an_answer_is_waited_out(
     service: BatchService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(one_turn(), tmp_path)
-    shown, pages = service._shown, iter([b"<html>", b"{", b"\xff"] * 2)
-    monkeypatch.setattr(service, "_shown", lambda batch: next(pages, None) or shown(batch))
+    write(single_turn_plan(), tmp_path)
+    show_batch, pages = service._shown, iter([b"<html>", b"{", b"\xff"] * 2)
+    monkeypatch.setattr(service, "_shown", lambda batch: next(pages, None) or show_batch(batch))
     assert submit_shards(tmp_path, QUICK, print).complete and paid_once(service)
 
 
 def test_half_a_file_of_results_is_asked_for_again(service: BatchService, tmp_path: Path) -> None:
-    (path,) = write(one_turn(), tmp_path)
-    whole: dict[str, bytes] = {}
+    (path,) = write(single_turn_plan(), tmp_path)
+    contents: dict[str, bytes] = {}
 
     def halve() -> None:
-        whole.update({name: one for name, one in service.files.items() if b"choices" in one})
-        service.files.update({name: one[:-20] for name, one in whole.items()})
+        contents.update(
+            {name: content for name, content in service.files.items() if b"choices" in content}
+        )
+        service.files.update({name: content[:-20] for name, content in contents.items()})
 
-    faults = iter([halve, lambda: service.files.update(whole)])
+    faults = iter([halve, lambda: service.files.update(contents)])
     service.faults = lambda m, p: next(faults, None) if p.endswith("content") else None
     assert submit_shards(tmp_path, QUICK, print).complete
     assert service.calls["GET /files/ID/content"] == 2
 
 
 def test_results_are_never_overwritten_by_less(service: BatchService, tmp_path: Path) -> None:
-    (path,) = write(one_turn(), tmp_path)
+    (path,) = write(single_turn_plan(), tmp_path)
     submit_shards(tmp_path, QUICK, print)
     answers = path.with_suffix(".answers.jsonl")
     before = answers.read_bytes()
     lines = (tmp_path / "shards/batches.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "shards/batches.jsonl").write_bytes(b"".join(lines[:-1]) + lines[-1][:30])
-    for name, one in service.files.items():
-        service.files[name] = one.splitlines()[0]
+    for name, content in service.files.items():
+        service.files[name] = content.splitlines()[0]
     assert submit_shards(tmp_path, QUICK, print).complete
-    assert answers.read_bytes() == before and journal_is_whole(tmp_path)
+    assert answers.read_bytes() == before and journal_is_intact(tmp_path)
 
 
-def journal_is_whole(directory: Path) -> bool:
+def journal_is_intact(directory: Path) -> bool:
     """Whether each line but the torn one is JSON, and the last one is the end."""
     *_, torn, last = (directory / "shards/batches.jsonl").read_text().splitlines()
     return not torn.endswith("}") and json.loads(last)["event"] == "ended"
@@ -491,7 +503,7 @@ def test_without_waiting_it_submits_collects_and_ends(
 def test_a_wrong_key_and_a_second_process_are_refused(
     service: BatchService, tmp_path: Path
 ) -> None:
-    write(one_turn(), tmp_path)
+    write(single_turn_plan(), tmp_path)
     service.key = "another"
     with pytest.raises(ModelError, match=r"m: upload: status 401: Incorrect API key provided$"):
         submit_shards(tmp_path, QUICK, print)
@@ -503,21 +515,21 @@ def test_a_wrong_key_and_a_second_process_are_refused(
 def test_a_server_that_is_down_is_not_waited_for_without_waiting(
     service: BatchService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(one_turn(), tmp_path)
+    write(single_turn_plan(), tmp_path)
     monkeypatch.setenv("LOOP_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(ModelError, match="upload: no answer; repeat the command later"):
         submit_shards(tmp_path, Submission(wait=False), print)
 
 
 def test_a_provider_without_batches_is_refused(tmp_path: Path) -> None:
-    plan = Plan(one_turn().selections, ["anthropic/claude-haiku-4-5"], modes=["structured"])
+    plan = Plan(single_turn_plan().selections, ["anthropic/claude-haiku-4-5"], modes=["structured"])
     write(plan, tmp_path)
     with pytest.raises(ModelError, match=r"\(openai, openai-api\); .* clinometer collect"):
         submit_shards(tmp_path, QUICK, print)
 
 
 def test_what_would_cost_too_much_is_not_submitted(service: BatchService, tmp_path: Path) -> None:
-    write(one_turn(), tmp_path)
+    write(single_turn_plan(), tmp_path)
     with pytest.raises(InputError, match="price of 'openai-api/loop/m' is not known"):
         submit_shards(tmp_path, Submission(spending=Spending(1.0)), print)
     prices = tmp_path.with_suffix(".yaml")
@@ -528,7 +540,7 @@ def test_what_would_cost_too_much_is_not_submitted(service: BatchService, tmp_pa
 
 
 def test_a_limit_in_dollars_is_of_all_rounds_and_all_models(
-    service: BatchService, tmp_path: Path, said: list[str]
+    service: BatchService, tmp_path: Path, messages: list[str]
 ) -> None:
     models = [MODEL, "openai-api/loop/other"]
     plan = plan_of("structured", 2, ("affective_attribution",), models=models)
@@ -536,28 +548,30 @@ def test_a_limit_in_dollars_is_of_all_rounds_and_all_models(
     prices = tmp_path / "prices.yaml"
     prices.write_text("".join(f"{model}: [1000, 4000]\n" for model in models))
     submit_shards(
-        tmp_path / "r", Submission(wait=False, spending=Spending(prices=prices)), said.append
+        tmp_path / "r", Submission(wait=False, spending=Spending(prices=prices)), messages.append
     )
     first = sum(line["usd"] for line in journal(tmp_path / "r") if line["event"] == "creating")
     with pytest.raises(BudgetError, match=f"of which \\${first:.2f} are submitted"):
         limited = Submission(poll_s=0.01, spending=Spending(1.01 * first, prices))
-        submit_shards(tmp_path / "r", limited, said.append)
+        submit_shards(tmp_path / "r", limited, messages.append)
     assert len(service.batches) == len(models)
     for few in (0.51, 0.99):  # of both models, of which each costs half
         write(plan, tmp_path / str(few))
         with pytest.raises(BudgetError, match=r"of which \$0.00 are submitted"):
             submit_shards(
-                tmp_path / str(few), Submission(spending=Spending(few * first, prices)), said.append
+                tmp_path / str(few),
+                Submission(spending=Spending(few * first, prices)),
+                messages.append,
             )
     assert len(service.batches) == len(models)
     write(plan, tmp_path / "unpriced")
-    submit_shards(tmp_path / "unpriced", Submission(wait=False), said.append)
+    submit_shards(tmp_path / "unpriced", Submission(wait=False), messages.append)
     with pytest.raises(InputError, match="price of .* is not known"):
         submit_shards(
             tmp_path / "unpriced",
             replace(limited, spending=Spending(limited.spending.max_cost)),
-            said.append,
+            messages.append,
         )
     with pytest.raises(BudgetError, match=f"of which \\${first:.2f} are submitted"):
-        submit_shards(tmp_path / "unpriced", limited, said.append)
+        submit_shards(tmp_path / "unpriced", limited, messages.append)
     assert len(service.batches) == 2 * len(models)

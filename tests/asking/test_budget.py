@@ -19,99 +19,103 @@ def ledger(tmp_path: Path, **limits: float) -> Ledger:
 
 
 def test_a_budget_of_calls_is_never_passed(tmp_path: Path) -> None:
-    one = ledger(tmp_path, max_calls=20)
-    assert [asyncio.run(one.may_call(n)) for n in (14, 14)] == [True, False]
-    other = ledger(tmp_path, max_calls=20)
-    assert [asyncio.run(other.may_call(n)) for n in (14, 6, 1)] == [True, True, False]
-    assert (other.budget.calls, other.stopped_by) == (20, "--max-calls 20")
+    first = ledger(tmp_path, max_calls=20)
+    assert [asyncio.run(first.may_call(n)) for n in (14, 14)] == [True, False]
+    second = ledger(tmp_path, max_calls=20)
+    assert [asyncio.run(second.may_call(n)) for n in (14, 6, 1)] == [True, True, False]
+    assert (second.budget.calls, second.stopped_by) == (20, "--max-calls 20")
 
 
 def test_a_retry_is_a_call(tmp_path: Path) -> None:
-    one = ledger(tmp_path, max_calls=3)
-    assert asyncio.run(one.may_call())
-    with count_requests(1, one.may_retry) as requests:
+    account = ledger(tmp_path, max_calls=3)
+    assert asyncio.run(account.may_call())
+    with count_requests(1, account.may_retry) as requests:
         for _ in range(3):
             requests.begin()
         with pytest.raises(LimitReached):
             requests.begin()
-    assert (one.budget.calls, one.stopped_by) == (3, "--max-calls 3")
+    assert (account.budget.calls, account.stopped_by) == (3, "--max-calls 3")
 
 
 @pytest.mark.parametrize("limits", [{"max_cost": 100}, {"max_tokens": 100}])
-@pytest.mark.parametrize("stated", [(16, None), (None, [16, 0]), (-5, [16, 0]), (6, [10, 0])])
+@pytest.mark.parametrize("reported", [(16, None), (None, [16, 0]), (-5, [16, 0]), (6, [10, 0])])
 def test_what_is_under_way_is_reserved(
-    tmp_path: Path, limits: dict[str, float], stated: tuple[int | None, list[int] | None]
+    tmp_path: Path, limits: dict[str, float], reported: tuple[int | None, list[int] | None]
 ) -> None:
     """Twenty calls at a time, of 16 tokens each: the limit holds whatever a server reports."""
-    one = ledger(tmp_path, **limits)
+    account = ledger(tmp_path, **limits)
     most = 0
 
     async def call(number: int) -> None:
         nonlocal most
-        while await one.may_call(key=number):
-            most = max(most, len(one._reservations))
+        while await account.may_call(key=number):
+            most = max(most, len(account._reservations))
             await asyncio.sleep(3 * WAIT_S)
-            one.record({"trial_id": "t", "response": "", "input_tokens": stated[0],
-                        "estimated_tokens": stated[1], "calls": 1}, key=number)  # fmt: skip
+            account.record({"trial_id": "t", "response": "", "input_tokens": reported[0],
+                        "estimated_tokens": reported[1], "calls": 1}, key=number)  # fmt: skip
 
-    async def every() -> None:
+    async def spend_all() -> None:
         await asyncio.gather(*map(call, range(20)))
 
-    asyncio.run(every())
-    one.journal.close()
-    assert 80 < one.budget.tokens <= 100 and one.budget.usd <= 100
-    assert one.answers == 6 and 1 < most <= 6
-    assert one.stopped_by in ("--max-cost 100", "--max-tokens 100")
+    asyncio.run(spend_all())
+    account.journal.close()
+    assert 80 < account.budget.tokens <= 100 and account.budget.usd <= 100
+    assert account.answers == 6 and 1 < most <= 6
+    assert account.stopped_by in ("--max-cost 100", "--max-tokens 100")
 
 
 @pytest.mark.parametrize("outcome", [{"response": "x", "output_tokens": 10}, {"error": "E: e"}])
 def test_tokens_of_answers_and_errors_count_again(tmp_path: Path, outcome: dict[str, Any]) -> None:
-    one = ledger(tmp_path, max_tokens=1000)
-    one.record({"trial_id": "a", "estimated_tokens": [100, 5], "calls": 1, **outcome})
-    one.journal.close()
-    (line,) = one.journal.lines()
+    account = ledger(tmp_path, max_tokens=1000)
+    account.record({"trial_id": "a", "estimated_tokens": [100, 5], "calls": 1, **outcome})
+    account.journal.close()
+    (line,) = account.journal.lines()
     again = ledger(tmp_path)
     again.replay(line)
-    assert again.budget.tokens == one.budget.tokens == 105 + outcome.get("output_tokens", 0)
+    assert again.budget.tokens == account.budget.tokens == 105 + outcome.get("output_tokens", 0)
 
 
 def test_all_lines_of_a_call_are_reserved_for_the_next(tmp_path: Path) -> None:
-    one = ledger(tmp_path, max_tokens=100)
-    asyncio.run(one.may_call(key=1))
-    one.record(*({"cue": "sea", "input_tokens": 10, "calls": n} for n in (1, 0, 0)), key=1)
-    one.journal.close()
-    assert [asyncio.run(one.may_call(key=n)) for n in (2, 3)] == [True, True]
-    assert one.budget.reserved["tokens"] == 60
+    account = ledger(tmp_path, max_tokens=100)
+    asyncio.run(account.may_call(key=1))
+    account.record(*({"cue": "sea", "input_tokens": 10, "calls": n} for n in (1, 0, 0)), key=1)
+    account.journal.close()
+    assert [asyncio.run(account.may_call(key=n)) for n in (2, 3)] == [True, True]
+    assert account.budget.reserved["tokens"] == 60
 
 
 def test_a_useless_reply_is_reserved_until_its_call_ends(tmp_path: Path) -> None:
-    one = ledger(tmp_path, max_tokens=100)
-    asyncio.run(one.may_call(key="a"))
-    assert [one.bear(TokenCounts(30, 15), "a"), one.bear(TokenCounts(30, 15), "a")] == [True, True]
-    assert not one.bear(TokenCounts(30, 15), "a") and one.stopped_by == "--max-tokens 100"
-    one.record({"trial_id": "a", "error": "E: e", "estimated_tokens": [90, 45]}, key="a")
-    one.journal.close()
-    assert (one.budget.tokens, one.budget.reserved["tokens"]) == (135, 0)
+    account = ledger(tmp_path, max_tokens=100)
+    asyncio.run(account.may_call(key="a"))
+    assert [account.bear(TokenCounts(30, 15), "a"), account.bear(TokenCounts(30, 15), "a")] == [
+        True,
+        True,
+    ]
+    assert not account.bear(TokenCounts(30, 15), "a") and account.stopped_by == "--max-tokens 100"
+    account.record({"trial_id": "a", "error": "E: e", "estimated_tokens": [90, 45]}, key="a")
+    account.journal.close()
+    assert (account.budget.tokens, account.budget.reserved["tokens"]) == (135, 0)
 
 
 def test_another_model_under_the_name_is_said_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
+    warnings: list[str] = []
     monkeypatch.setattr(
-        "clinometer.asking.budget._log.warning", lambda text, *about: said.append(text % about)
+        "clinometer.asking.budget._log.warning",
+        lambda text, *arguments: warnings.append(text % arguments),
     )
-    one = ledger(tmp_path)
+    account = ledger(tmp_path)
     for served in ("a-1", None, "a-1", "a-2", "a-2"):
-        one.record({"trial_id": "t", "response": "", "served": served, "calls": 1})
-    one.journal.close()
-    assert len(said) == 1 and "m: answers come from a-2 now, and came from a-1" in said[0]
+        account.record({"trial_id": "t", "response": "", "served": served, "calls": 1})
+    account.journal.close()
+    assert len(warnings) == 1 and "m: answers come from a-2 now, and came from a-1" in warnings[0]
     again = ledger(tmp_path)
-    for line in one.journal.lines():
+    for line in account.journal.lines():
         again.replay(line)
     again.record({"trial_id": "u", "response": "", "served": "a-3", "calls": 1})
     again.journal.close()
-    assert len(said) == 2 and "m: answers come from a-3 now, and came from a-2" in said[1]
+    assert len(warnings) == 2 and "m: answers come from a-3 now, and came from a-2" in warnings[1]
 
 
 @pytest.mark.parametrize("limit", [-1, float("nan"), float("inf")])

@@ -63,16 +63,16 @@ def test_the_plan_of_another_key_becomes_ours_on_request(
 ) -> None:
     claim(tmp_path / "r", Plan())
     ask(tmp_path / "r", "t0")
-    other = plan_origin(tmp_path / "r" / "plan.json")
+    foreign_key = plan_origin(tmp_path / "r" / "plan.json")
     monkeypatch.setenv(KEY_VARIABLE, "a key of somebody else")
-    with pytest.raises(PlanError, match=f"plan was not made here: key {other}"):
+    with pytest.raises(PlanError, match=f"plan was not made here: key {foreign_key}"):
         claim(tmp_path / "r", Plan())
     claim(tmp_path / "r", Plan(), from_elsewhere=True)
     assert plan_origin(tmp_path / "r" / "plan.json") == make_key().id
     ask(tmp_path / "r", "t1")
     assert texts(tmp_path / "r") == [
-        f"the plan was not made here: key {other}",
-        f"1 of 2 answers were not asked here: key {other}",
+        f"the plan was not made here: key {foreign_key}",
+        f"1 of 2 answers were not asked here: key {foreign_key}",
     ]
 
 

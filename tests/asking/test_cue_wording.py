@@ -74,7 +74,7 @@ def test_what_models_write_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "read"),
+    ("text", "associates"),
     [
         ("water", ["water"]),
         ("water, beach", ["water", "beach"]),
@@ -93,8 +93,8 @@ def test_what_models_write_is_read(text: str) -> None:
         ("água, praia, 太陽", ["água", "praia", "太陽"]),
     ],
 )
-def test_words_are_left_as_they_are(text: str, read: list[str]) -> None:
-    assert read_associates(final_answer(text).text) == read
+def test_words_are_left_as_they_are(text: str, associates: list[str]) -> None:
+    assert read_associates(final_answer(text).text) == associates
 
 
 @pytest.mark.parametrize(

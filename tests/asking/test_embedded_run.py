@@ -32,10 +32,10 @@ def test_a_broken_run_gives_the_tables_of_an_unbroken_one(tmp_path: Path) -> Non
         assert outcome.complete
         tabulate(tmp_path / name)
     for table in ("responses", "scores", "words", "estimates"):
-        broken, whole = (
+        broken, unbroken = (
             pl.read_parquet(tmp_path / n / f"{table}.parquet") for n in ("broken", "whole")
         )
-        assert broken.equals(whole), table
+        assert broken.equals(unbroken), table
 
 
 def test_a_group_word_may_begin_the_other(tmp_path: Path) -> None:

@@ -56,11 +56,11 @@ stereotypes:
 
 def play(trial: Mapping[str, Any]) -> Generator[dict[str, Any], Mapping[str, Any], list[str]]:
     """Ask the same again, and tell what was said before."""
-    said: list[str] = []
-    while len(said) < STEPS and "stop" not in said:
-        answer = yield {"prompt": f"{trial['prompt']} So far: {', '.join(said) or 'nothing'}."}
-        said.append(answer["response"])
-    return said
+    answers: list[str] = []
+    while len(answers) < STEPS and "stop" not in answers:
+        answer = yield {"prompt": f"{trial['prompt']} So far: {', '.join(answers) or 'nothing'}."}
+        answers.append(answer["response"])
+    return answers
 
 
 @pytest.fixture
@@ -70,19 +70,23 @@ def toy() -> Iterator[Instrument]:
     spec = importlib.util.spec_from_file_location("toy", path)
     module = sys.modules["toy"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    one = module.INSTRUMENT
+    plain = module.INSTRUMENT
 
     def draw(*names: Any) -> Any:
-        for cell in one.draw(*names):
+        for cell in plain.draw(*names):
             trials = ({**trial, "steps": STEPS, "script": "{}"} for trial in cell.trials)
             yield replace(cell, trials=trials)
 
     def read(response: str, trial: Mapping[str, Any], _: Any) -> Scored:
-        said = replay(INSTRUMENTS["toy"].episode, trial, response).outcome
-        return Scored(said.count("warm") / STEPS, None, 1.0) if said else Scored(None, "error", 0.0)
+        outcome = replay(INSTRUMENTS["toy"].episode, trial, response).outcome
+        return (
+            Scored(outcome.count("warm") / STEPS, None, 1.0)
+            if outcome
+            else Scored(None, "error", 0.0)
+        )
 
     instrument = replace(
-        one, draw=draw, episode=Episode(play, 6), readers=dict.fromkeys(one.readers, read)
+        plain, draw=draw, episode=Episode(play, 6), readers=dict.fromkeys(plain.readers, read)
     )
     register(instrument)
     yield instrument
@@ -104,8 +108,8 @@ def ask(plan: Plan, directory: Path, budget: Budget | None = None) -> Outcome:
 
 def number(prompt: str) -> int:
     """How many answers a prompt tells of."""
-    told = re.search(r"So far: (.*)\.", prompt)[1]
-    return 0 if told == "nothing" else told.count(",") + 1
+    answers = re.search(r"So far: (.*)\.", prompt)[1]
+    return 0 if answers == "nothing" else answers.count(",") + 1
 
 
 def counting(server: Any) -> None:
@@ -134,15 +138,17 @@ def test_every_answer_is_kept_at_once_and_counted_once(
     plan: Plan, serve: Serve, tmp_path: Path
 ) -> None:
     counting(serve())
-    budget, told = Budget(), []
+    budget, progress = Budget(), []
     claim(tmp_path / "r", plan)
     models = open_models(plan.models, plan.generation, Connection())
-    ask_models(plan.pieces, models, tmp_path / "r", budget, on_progress=lambda _, a: told.append(a))
+    ask_models(
+        plan.pieces, models, tmp_path / "r", budget, on_progress=lambda _, a: progress.append(a)
+    )
     lines = [*Journal(tmp_path / "r", MODEL).lines()]
     assert sum("episode" in line for line in lines) == 4 * STEPS
     assert sum(line.get("trial_id") is not None for line in lines) == 4
     assert (budget.calls, budget.tokens) == (20, 20 * 160)
-    assert sum(answer.get("trials", 1) for answer in told) == 4
+    assert sum(answer.get("trials", 1) for answer in progress) == 4
     again = Budget()
     ask(plan, tmp_path / "r", again)
     assert (again.calls, again.tokens) == (20, 20 * 160)
@@ -161,8 +167,10 @@ def test_a_run_that_stops_in_the_middle_goes_on_there(
     ask(plan, tmp_path / "whole")
     for name in ("r", "whole"):
         collect_responses(plan, tmp_path / name)
-    broken, whole = (read_table(tmp_path / name / "responses.parquet") for name in ("r", "whole"))
-    assert broken.equals(whole)
+    broken, unbroken = (
+        read_table(tmp_path / name / "responses.parquet") for name in ("r", "whole")
+    )
+    assert broken.equals(unbroken)
 
 
 def test_a_dying_provider_loses_nothing(plan: Plan, serve: Serve, tmp_path: Path) -> None:

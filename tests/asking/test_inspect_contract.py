@@ -87,7 +87,7 @@ def test_the_task_runs_by_its_name_and_its_log_feeds_score(
     assert all(by_id[s.id] == s.output.completion for s in full.samples or [])
 
 
-def asked(log_dir: Path, fails: set[int], **more: Any) -> Any:
+def run_task(log_dir: Path, fails: set[int], **more: Any) -> Any:
     """Ask four trials, one after another; the calls that are numbered fail."""
     calls = iter(range(100))
 
@@ -117,8 +117,8 @@ eval_retry(asked(Path(sys.argv[1]), {1, 2}), log_dir=sys.argv[1], display="none"
 
 @pytest.mark.slow
 def test_of_a_retried_task_each_trial_counts_once(tmp_path: Path) -> None:
-    here = Path(__file__).parent
-    command = [sys.executable, "-c", RETRY, str(tmp_path), str(here), str(here.parent)]
+    folder = Path(__file__).parent
+    command = [sys.executable, "-c", RETRY, str(tmp_path), str(folder), str(folder.parent)]
     subprocess.run(command, check=True, capture_output=True)
     assert len(list(tmp_path.glob("*.eval"))) == 2
     responses = pl.concat(read_logs(tmp_path))
@@ -127,36 +127,38 @@ def test_of_a_retried_task_each_trial_counts_once(tmp_path: Path) -> None:
 
 
 def test_repetitions_are_draws_of_their_own(tmp_path: Path) -> None:
-    asked(tmp_path, set(), epochs=3)
+    run_task(tmp_path, set(), epochs=3)
     responses = pl.concat(read_logs(tmp_path))
     assert responses.height == responses["trial_id"].n_unique() == 12
     assert responses["iteration"].n_unique() == 12 and responses["pair_id"].n_unique() == 6
 
 
 def test_an_encrypted_log_is_one_line(tmp_path: Path) -> None:
-    asked(tmp_path, set())
+    run_task(tmp_path, set())
     (log,) = tmp_path.glob("*.eval")
     data = bytearray(log.read_bytes())
-    at = data.find(b"PK\x03\x04")
-    while at >= 0:  # the flag of encryption, here and in the list at the end
-        data[at + 6] |= 1
-        at = data.find(b"PK\x03\x04", at + 4)
-    at = data.find(b"PK\x01\x02")
-    while at >= 0:
-        data[at + 8] |= 1
-        at = data.find(b"PK\x01\x02", at + 4)
+    offset = data.find(b"PK\x03\x04")
+    while offset >= 0:  # the flag of encryption, here and in the list at the end
+        data[offset + 6] |= 1
+        offset = data.find(b"PK\x03\x04", offset + 4)
+    offset = data.find(b"PK\x01\x02")
+    while offset >= 0:
+        data[offset + 8] |= 1
+        offset = data.find(b"PK\x01\x02", offset + 4)
     log.write_bytes(data)
     with pytest.raises(InputError, match=r"\.eval: header\.json: encrypted"):
         list(read_logs(log))
 
 
 def test_the_options_of_a_task() -> None:
-    shown = {name: [*python_inspect.signature(task).parameters] for name, task in TASKS.items()}
-    assert shown["word_association"] == [
+    parameters = {
+        name: [*python_inspect.signature(task).parameters] for name, task in TASKS.items()
+    }
+    assert parameters["word_association"] == [
         "study", "stereotypes", "variations", "mode", "iterations", "order", "word_list", "options",
         "intervention", "seed",
     ]  # fmt: skip
-    assert shown["absolute_decision"] == [
+    assert parameters["absolute_decision"] == [
         "study", "stereotypes", "variations", "mode", "iterations", "intervention", "seed"
     ]  # fmt: skip
 

@@ -105,9 +105,9 @@ def test_the_judge_is_asked_about_open_decisions_alone_and_once(
     texts = [body["messages"][-1]["content"] for body in run.judged]
     assert len(texts) == len(set(texts))
     assert not any("The young one gets" in text or "I'm sorry" in text for text in texts)
-    asked = len(texts)
+    n_prompts = len(texts)
     assert judge(plan, tmp_path).complete
-    assert len(run.judged) == asked
+    assert len(run.judged) == n_prompts
     after = scores(tmp_path)
     judged = after.filter(read_by="judge")
     assert judged["iteration"].to_list() == [1, 2, 3, 6]  # an empty answer is not shown
@@ -120,9 +120,9 @@ def test_the_judge_is_asked_about_open_decisions_alone_and_once(
 
 def test_verdicts_survive_scoring_again(plan: Plan, run: Any, tmp_path: Path) -> None:
     judge(plan, tmp_path)
-    first, asked = scores(tmp_path), len(run.judged)
+    first, n_judged = scores(tmp_path), len(run.judged)
     assert scores(tmp_path).equals(first)
-    assert len(run.judged) == asked == len(verdicts(tmp_path / JUDGE))
+    assert len(run.judged) == n_judged == len(verdicts(tmp_path / JUDGE))
 
 
 def test_the_judge_is_asked_as_a_judge(plan: Plan, run: Any, tmp_path: Path) -> None:
@@ -162,9 +162,9 @@ def test_a_judge_that_answers_nonsense_leaves_things_as_they_are(
 
 def test_every_decision_may_be_judged(plan: Plan, run: Any, tmp_path: Path) -> None:
     judge(plan, tmp_path, judge_all=True)
-    shown = [body["messages"][-1]["content"] for body in run.judged]
-    assert any("The old one gets" in text for text in shown)
-    assert len(shown) == len(set(shown)) == 6  # one of the two alike, and not the empty one
+    prompts = [body["messages"][-1]["content"] for body in run.judged]
+    assert any("The old one gets" in text for text in prompts)
+    assert len(prompts) == len(set(prompts)) == 6  # one of the two alike, and not the empty one
 
 
 def test_a_budget_holds_for_the_judge_too(plan: Plan, run: Any, tmp_path: Path) -> None:
@@ -175,9 +175,9 @@ def test_a_budget_holds_for_the_judge_too(plan: Plan, run: Any, tmp_path: Path) 
 
 
 def test_a_torn_journal_of_the_judge_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    said = [{"trial_id": "judge.1", "response": JUDGED}, {"trial_id": "judge.2", "error": "x"}]
+    lines = [{"trial_id": "judge.1", "response": JUDGED}, {"trial_id": "judge.2", "error": "x"}]
     with contextlib.closing(Journal(tmp_path, "j")) as journal:
-        journal.append(*said)
+        journal.append(*lines)
     with (tmp_path / "answers" / "j" / "00000.jsonl").open("a") as file:
         file.write('["no"]\n{"model": "j", "trial_id": "judge.3", "resp')
     assert verdicts(tmp_path) == {"judge.1": JUDGED}

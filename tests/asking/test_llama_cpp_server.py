@@ -46,7 +46,7 @@ pytestmark = [
 
 MODEL = "openai-api/llama/smollm2"
 #: inspect's own name for such a server.
-OTHER = "llama-cpp-python/smollm2"
+SMOLLM = "llama-cpp-python/smollm2"
 SERVER = Path(__file__).parents[1] / "llama_server.py"
 #: Of its slots.
 SLOTS = 4
@@ -71,18 +71,23 @@ def address(running: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize(
     ("model", "mode"),
-    [*((MODEL, mode) for mode in MODES if MODES[mode].able(MODEL) is not False), (OTHER, "forced")],
+    [
+        *((MODEL, mode) for mode in MODES if MODES[mode].able(MODEL) is not False),
+        (SMOLLM, "forced"),
+    ],
 )
 def test_shards_give_what_asking_gives(model: str, mode: str, address: str, tmp_path: Path) -> None:
-    plan, one, other = plan_of(model, mode), tmp_path / "run", tmp_path / "shards"
-    assert ask(plan, one).complete
-    tabulate(one)
-    for path in shard_plan(plan, other, 2):
+    plan, run_folder, shard_folder = plan_of(model, mode), tmp_path / "run", tmp_path / "shards"
+    assert ask(plan, run_folder).complete
+    tabulate(run_folder)
+    for path in shard_plan(plan, shard_folder, 2):
         answer(path, address)
-    (found,), _ = collect_answers(other)
-    assert found.complete and found.answered == 2
+    (collected,), _ = collect_answers(shard_folder)
+    assert collected.complete and collected.answered == 2
     for name in ("scores", "estimates", "responses"):
-        tables = [pl.read_parquet(folder / f"{name}.parquet") for folder in (one, other)]
+        tables = [
+            pl.read_parquet(folder / f"{name}.parquet") for folder in (run_folder, shard_folder)
+        ]
         assert tables[0].height
         if name == "scores":
             assert tables[0]["score"].null_count() == (2 if mode == "free" else 0)
@@ -95,9 +100,12 @@ def test_structured_answers_follow_the_schema(address: str, tmp_path: Path) -> N
         body = json.loads(line)["body"]
         schema = body["response_format"]["json_schema"]["schema"]
         completion = post(f"{address}/chat/completions", {**body, "max_tokens": 400})
-        found = json.loads(completion["choices"][0]["message"]["content"])
-        assert list(found) == schema["required"] and len(found) == 16
-        assert all(found[name] in of["enum"] for name, of in schema["properties"].items())
+        answer = json.loads(completion["choices"][0]["message"]["content"])
+        assert list(answer) == schema["required"] and len(answer) == 16
+        assert all(
+            answer[name] in field_schema["enum"]
+            for name, field_schema in schema["properties"].items()
+        )
 
 
 def test_log_probabilities_are_those_of_the_embedded_model(address: str) -> None:
@@ -107,15 +115,17 @@ def test_log_probabilities_are_those_of_the_embedded_model(address: str) -> None
     served = open_model(MODEL, Generation(), Connection())
     differences = list[float]()
     for messages in chain.from_iterable(
-        MODES["forced"].sent(one, None, find_provider(MODEL)) for one in trials
+        MODES["forced"].sent(trial, None, find_provider(MODEL)) for trial in trials
     ):
-        own, others = (first_tokens(model, messages) for model in (embedded, served))
+        embedded_tokens, served_tokens = (
+            first_tokens(model, messages) for model in (embedded, served)
+        )
         template = embedded.api.tokenizer.apply_chat_template
         prompt = post(f"{address.removesuffix('/v1')}/apply-template", {"messages": messages})
         assert prompt["prompt"] == template(messages, tokenize=False, add_generation_prompt=True)
-        shared = own.keys() & others.keys()
+        shared = embedded_tokens.keys() & served_tokens.keys()
         assert len(shared) >= 16  # of 20
-        differences += [own[token] - others[token] for token in shared]
+        differences += [embedded_tokens[token] - served_tokens[token] for token in shared]
     assert statistics.pstdev(differences) < 0.2
     assert max(map(abs, differences)) < 0.6
 
@@ -126,13 +136,13 @@ def first_tokens(model: Any, messages: list[dict[str, str]]) -> dict[str, float]
     config = GenerateConfig(logprobs=True, top_logprobs=20, max_tokens=1)
     output = asyncio.run(model.generate(chat_messages(messages), config=config))
     listed = output.choices[0].logprobs.content[0].top_logprobs
-    assert sum(math.exp(one.logprob) for one in listed) < 1
-    return {one.token: one.logprob for one in listed}
+    assert sum(math.exp(entry.logprob) for entry in listed) < 1
+    return {entry.token: entry.logprob for entry in listed}
 
 
-@pytest.mark.parametrize(("choices", "given"), [(SLOTS, SLOTS), (20, 1)])
+@pytest.mark.parametrize(("choices", "expected"), [(SLOTS, SLOTS), (20, 1)])
 def test_a_call_gives_as_many_associations_as_there_are_slots(
-    choices: int, given: int, address: str, tmp_path: Path
+    choices: int, expected: int, address: str, tmp_path: Path
 ) -> None:
     plan = AssociationPlan(
         [MODEL], ["sea"], repetitions=SLOTS * 2, generation=Generation(max_tokens=8)
@@ -140,5 +150,5 @@ def test_a_call_gives_as_many_associations_as_there_are_slots(
     claim(tmp_path, plan)
     models = open_associating(plan, Connection(max_retries=0))
     (outcome,) = associate(plan, models, tmp_path, Budget(), choices=choices)
-    assert outcome.complete and outcome.choices == given
+    assert outcome.complete and outcome.choices == expected
     assert outcome.errors == 0

@@ -27,16 +27,16 @@ from waiting import HANGS_S
 
 MODELS = tuple(f"openai-api/loop/m{number}" for number in range(20))
 FEW = MODELS[:5]
-ONE = Connection(max_retries=0, max_connections=1)
-EACH = 500
+SEQUENTIAL = Connection(max_retries=0, max_connections=1)
+TOKENS_PER_CALL = 500
 """Tokens of a call, as `reply` states them."""
 
 
 class Asked:
     """A server that counts calls by model; `held` waits until no other model has calls left."""
 
-    def __init__(self, serve: Callable[..., Any], held: str = "", others: int = 0) -> None:
-        self.calls, self.held, self.left = Counter[str](), held, others
+    def __init__(self, serve: Callable[..., Any], slow_model: str = "", n_before: int = 0) -> None:
+        self.calls, self.held, self.left = Counter[str](), slow_model, n_before
         self.in_time = True
         self._lock, self._free = threading.Lock(), threading.Event()
         serve(self.answer)
@@ -58,7 +58,7 @@ def small(models: tuple[str, ...] = FEW, names: tuple[str, ...] = SINGLE[:1]) ->
 
 def ask(plan: Plan, directory: Path, budget: Budget, prices: Path | None = None) -> Outcome:
     claim(directory, plan)
-    models = open_models(plan.models, plan.generation, ONE)
+    models = open_models(plan.models, plan.generation, SEQUENTIAL)
     return ask_models(plan.pieces, models, directory, budget, prices=prices)
 
 
@@ -80,47 +80,49 @@ def estimated(plan: Plan, model: str, files: list[Path], prices: Path) -> float:
 def test_several_models_have_the_tables_that_each_has_alone(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:
-    asked = Asked(serve)
+    recorder = Asked(serve)
     plan = small()
     assert ask(plan, tmp_path / "all", Budget()).complete
-    assert set(asked.calls.values()) == {plan.trials().height} and len(asked.calls) == len(FEW)
+    assert set(recorder.calls.values()) == {plan.trials().height} and len(recorder.calls) == len(
+        FEW
+    )
     tabulate(tmp_path / "all")
-    together = pl.read_parquet(tmp_path / "all" / "scores.parquet")
+    all_scores = pl.read_parquet(tmp_path / "all" / "scores.parquet")
     for model in FEW[::4]:
         ask(small((model,)), tmp_path / model[-2:], Budget())
         tabulate(tmp_path / model[-2:])
         alone = pl.read_parquet(tmp_path / model[-2:] / "scores.parquet")
-        assert_frame_equal(together.filter(model=model), alone)
+        assert_frame_equal(all_scores.filter(model=model), alone)
 
 
 def test_calls_of_all_models_count_against_one_limit(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:
-    asked = Asked(serve)
+    recorder = Asked(serve)
     stopped = ask(small(), tmp_path / "r", Budget(max_calls=8))
     assert (stopped.stopped_by, stopped.answered) == ("--max-calls 8", 8)
-    assert asked.calls.total() == 8
+    assert recorder.calls.total() == 8
     assert ask(small(), tmp_path / "r", Budget()).complete
-    assert set(asked.calls.values()) == {small().trials().height}
+    assert set(recorder.calls.values()) == {small().trials().height}
 
 
 def test_dollars_of_all_models_count_against_one_limit(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:
-    asked, each = Asked(serve), EACH * 1000 / 1e6
-    stopped = ask(small(), tmp_path / "r", Budget(max_cost=8 * each), priced(tmp_path))
+    recorder, call_cost = Asked(serve), TOKENS_PER_CALL * 1000 / 1e6
+    stopped = ask(small(), tmp_path / "r", Budget(max_cost=8 * call_cost), priced(tmp_path))
     assert (stopped.stopped_by or "").startswith("--max-cost") and not stopped.complete
     # Calls that are under way at the limit are finished: one of each model here.
-    assert 8 <= asked.calls.total() < 8 + len(FEW)
+    assert 8 <= recorder.calls.total() < 8 + len(FEW)
 
 
 def test_a_slow_model_does_not_hold_the_others(serve: Callable[..., Any], tmp_path: Path) -> None:
     plan = small(MODELS)
     shard_plan(plan, tmp_path, 2)
-    asked = Asked(serve, "m0", 19 * plan.trials().height)
-    done = answer_shards(tmp_path, Answering(ONE))
-    assert asked.in_time and all(row.complete for row in done.collected)
-    assert set(asked.calls.values()) == {plan.trials().height} and len(asked.calls) == 20
+    recorder = Asked(serve, "m0", 19 * plan.trials().height)
+    done = answer_shards(tmp_path, Answering(SEQUENTIAL))
+    assert recorder.in_time and all(row.complete for row in done.collected)
+    assert set(recorder.calls.values()) == {plan.trials().height} and len(recorder.calls) == 20
 
 
 def test_a_model_that_is_given_up_does_not_stop_the_others(
@@ -132,7 +134,7 @@ def test_a_model_that_is_given_up_does_not_stop_the_others(
     serve(fails)
     plan = plan_of("structured", 10, ("affective_attribution",), models=MODELS[:3])
     shard_plan(plan, tmp_path)
-    (failure,) = answer_shards(tmp_path, Answering(ONE)).failed
+    (failure,) = answer_shards(tmp_path, Answering(SEQUENTIAL)).failed
     assert "loop/m0: the first 20 calls all failed" in failure
     tables = pl.read_parquet(tmp_path / "scores.parquet")["model"].value_counts()
     assert dict(tables.iter_rows()) == dict.fromkeys(MODELS[1:3], plan.trials().height)
@@ -141,32 +143,36 @@ def test_a_model_that_is_given_up_does_not_stop_the_others(
 def test_a_limit_in_dollars_is_of_all_models_and_all_shards(
     serve: Callable[..., Any], tmp_path: Path
 ) -> None:
-    asked, plan = Asked(serve), small(MODELS[:3])
+    recorder, plan = Asked(serve), small(MODELS[:3])
     files = shard_plan(plan, tmp_path / "r", 2)
     prices = priced(tmp_path)
     usd = sum(
         estimated(plan, model, [f for f in files if f.parent.name.endswith(model[-2:])], prices)
         for model in MODELS[:3]
     )
-    low, high = (Answering(ONE, spending=Spending(usd * x, prices)) for x in (0.99, 1.01))
+    low, high = (Answering(SEQUENTIAL, spending=Spending(usd * x, prices)) for x in (0.99, 1.01))
     with pytest.raises(BudgetError, match="the shards would cost"):
         answer_shards(tmp_path / "r", low)
     with pytest.raises(BudgetError, match="the shards would cost"):
         answer_numbered(tmp_path / "r", [0], low)
-    assert not asked.calls
+    assert not recorder.calls
     answer_numbered(tmp_path / "r", [0], high)
-    assert asked.calls.total() == len(requests_in(f for f in files if f.stem == "00000"))
+    assert recorder.calls.total() == len(requests_in(f for f in files if f.stem == "00000"))
 
 
 def test_a_limit_in_dollars_is_of_all_rounds(serve: Callable[..., Any], tmp_path: Path) -> None:
-    asked, plan = Asked(serve), small(MODELS[:1], ("affective_attribution",))
+    recorder, plan = Asked(serve), small(MODELS[:1], ("affective_attribution",))
     files = shard_plan(plan, tmp_path / "r")
     prices = priced(tmp_path)
     first = estimated(plan, MODELS[0], files, prices)
     with pytest.raises(BudgetError, match="the shards would cost"):  # of the second turns
-        answer_shards(tmp_path / "r", Answering(ONE, spending=Spending(1.01 * first, prices)))
-    assert asked.calls.total() == len(requests_in(files))
+        answer_shards(
+            tmp_path / "r", Answering(SEQUENTIAL, spending=Spending(1.01 * first, prices))
+        )
+    assert recorder.calls.total() == len(requests_in(files))
     with pytest.raises(BudgetError, match="nothing more was asked"):
-        answer_shards(tmp_path / "r", Answering(ONE, spending=Spending(1.01 * first, prices)))
-    answer_shards(tmp_path / "r", Answering(ONE, spending=Spending(9 * first, prices)))
-    assert asked.calls.total() == 2 * len(requests_in(files))
+        answer_shards(
+            tmp_path / "r", Answering(SEQUENTIAL, spending=Spending(1.01 * first, prices))
+        )
+    answer_shards(tmp_path / "r", Answering(SEQUENTIAL, spending=Spending(9 * first, prices)))
+    assert recorder.calls.total() == 2 * len(requests_in(files))

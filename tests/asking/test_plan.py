@@ -20,9 +20,9 @@ from clinometer.stimuli import load_study, parse_study, shipped_studies
 def test_a_directory_belongs_to_one_plan(plan: Plan, tmp_path: Path) -> None:
     claim(tmp_path / "r", plan, "clinometer run")
     claim(tmp_path / "r", plan, "clinometer run")
-    other = dataclasses.replace(plan, seed=7, generation=Generation(temperature=0.0))
+    changed = dataclasses.replace(plan, seed=7, generation=Generation(temperature=0.0))
     with pytest.raises(PlanError, match="seed is 0 there, 7 here.*--out"):
-        claim(tmp_path / "r", other, "clinometer run")
+        claim(tmp_path / "r", changed, "clinometer run")
     assert load_plan(tmp_path / "r").seed == 0
 
 
@@ -49,10 +49,10 @@ def test_a_changed_study_file_is_noticed(plan: Plan, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", shipped_studies())
 def test_a_study_kept_with_a_plan_is_the_study(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = load_study(name)
-    kept = Plan([Selection(study, [], [])], ["simulated/neutral"])
-    assert parse_study(kept.attachments()[f"studies/{name}.yaml"], name) == study
+    stored_plan = Plan([Selection(study, [], [])], ["simulated/neutral"])
+    assert parse_study(stored_plan.attachments()[f"studies/{name}.yaml"], name) == study
     monkeypatch.delattr(yaml, "CSafeDumper")  # PyYAML may come without libyaml
-    assert parse_study(kept.attachments()[f"studies/{name}.yaml"], name) == study
+    assert parse_study(stored_plan.attachments()[f"studies/{name}.yaml"], name) == study
 
 
 def test_the_settings_of_a_run_are_on_record(plan: Plan, tmp_path: Path) -> None:
@@ -84,11 +84,11 @@ WRONG: tuple[Any, ...] = (None, 7, "x", [1], {"a": 1}, True, [[]], -1)
 
 def test_a_plan_with_other_types_is_refused_or_read(plan: Plan, tmp_path: Path) -> None:
     claim(tmp_path, plan)
-    kept = read_plan(tmp_path / "plan.json")
+    content = read_plan(tmp_path / "plan.json")
     refused = 0
-    for name in kept:
+    for name in content:
         for value in WRONG:
-            write_plan(tmp_path / "plan.json", {**kept, name: value})
+            write_plan(tmp_path / "plan.json", {**content, name: value})
             try:
                 load_plan(tmp_path)
             except (PlanError, InputError, StudyError) as error:
@@ -103,9 +103,11 @@ def test_a_plan_that_no_one_can_ask_is_refused_at_once(plan: Plan) -> None:
 
 
 def test_pieces_of_a_plan_are_its_trials(plan: Plan) -> None:
-    asked = dataclasses.replace(plan, efforts=(None, "low"), interventions={"none": None, "a": "b"})
-    pieces = [*asked.pieces(rows=30)]
-    assert pl.concat(pieces).equals(asked.trials())
+    varied = dataclasses.replace(
+        plan, efforts=(None, "low"), interventions={"none": None, "a": "b"}
+    )
+    pieces = [*varied.pieces(rows=30)]
+    assert pl.concat(pieces).equals(varied.trials())
     assert 1 < len(pieces) and max(piece.height for piece in pieces) <= 30
 
 

@@ -35,8 +35,8 @@ BUDGETED = ("anthropic/m", "google/m", "openrouter/a/m")
 def test_every_setting_is_carried_or_refused(model: str) -> None:
     for name in GenerateConfig.model_fields:
         if name in SET and (name != "reasoning_tokens" or model in BUDGETED):
-            shown = GenerateConfig(**{name: SET[name]})
-            assert GenerateConfig(**inspect_settings(model, settings_of(model, shown))) == shown
+            config = GenerateConfig(**{name: SET[name]})
+            assert GenerateConfig(**inspect_settings(model, settings_of(model, config))) == config
         else:
             with pytest.raises(InputError, match=f"{name.split('_')[0]}.* have no place for"):
                 settings_of(model, GenerateConfig.model_construct(**{name: 1}))

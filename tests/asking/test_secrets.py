@@ -32,14 +32,14 @@ def everything(folder: Path) -> bytes:
     """Return the content of every file, also of those inside logs."""
     import inspect_ai.log  # noqa: F401 - teaches zipfile the compression of the logs
 
-    found = b""
+    content = b""
     for path in folder.rglob("*"):
         if path.is_file():
-            found += path.read_bytes()
+            content += path.read_bytes()
             if path.suffix == ".eval" and zipfile.is_zipfile(path):
                 with zipfile.ZipFile(path) as log:
-                    found += b"".join(log.read(name) for name in log.namelist())
-    return found
+                    content += b"".join(log.read(name) for name in log.namelist())
+    return content
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -68,13 +68,13 @@ def test_no_credential_is_written_or_shown(
     assert process.returncode == (2 if fails else 0), err
     for more in () if fails else (["report", "r"], ["show", "r", "power"]):
         process = clinometer(*more)
-        shown = process.communicate()
+        streams = process.communicate()
         assert process.returncode == 0
-        out += "".join(shown)
-    held = everything(tmp_path) + everything(inspect_trace_dir()) + out.encode() + err.encode()
-    held += b"".join(meanwhile)
+        out += "".join(streams)
+    exposed = everything(tmp_path) + everything(inspect_trace_dir()) + out.encode() + err.encode()
+    exposed += b"".join(meanwhile)
     for canary in (KEY, PASSWORD, "pa@ss-canary", QUERY):
-        assert canary.encode() not in held, canary
+        assert canary.encode() not in exposed, canary
     host = server.url.removesuffix("/v1")
     planned = json.loads((tmp_path / "r" / "plan.json").read_text())["command"]
     assert f"--model-base-url {host} --max-retries" in planned
@@ -114,10 +114,10 @@ def test_a_killed_run_leaves_no_key_that_a_server_repeats(
     server.go.set()
     clinometer("report", "r").communicate()
     clinometer("bundle", "r", "--out", "r.zip").communicate()
-    held = everything(tmp_path)
-    assert b"no entry" in held
+    content = everything(tmp_path)
+    assert b"no entry" in content
     for form in encodings(LONG_KEY):
-        assert form not in held and form[8:-4] not in held
+        assert form not in content and form[8:-4] not in content
 
 
 def test_an_answer_that_repeats_a_key_is_set_aside_with_its_hash(
@@ -219,8 +219,8 @@ def test_a_key_that_is_a_word_changes_nothing_that_was_measured(
 
 def test_an_address_of_results_is_shown_without_its_password(tmp_path: Path) -> None:
     keep_address(tmp_path / "a", "s3://me:canary-in-place@host/a?X-Signature=canary-signature")
-    shown = by_address(f"{tmp_path / 'a'}: no such file")
-    assert shown == "s3://host/a: no such file"
+    message = by_address(f"{tmp_path / 'a'}: no such file")
+    assert message == "s3://host/a: no such file"
 
 
 def test_a_log_that_was_cut_off_stays(tmp_path: Path) -> None:

@@ -53,7 +53,9 @@ def test_a_server_got_the_messages_that_are_stated(
         text = None
         if mode == "structured":
             schema = body["response_format"]["json_schema"]["schema"]["properties"]
-            text = json.dumps({name: of["enum"][0] for name, of in schema.items()})
+            text = json.dumps(
+                {name: field_schema["enum"][0] for name, field_schema in schema.items()}
+            )
         return server.chat(body, text, **({"logprobs": logprobs} if mode == "forced" else {}))
 
     server = serve(reply)
@@ -73,19 +75,21 @@ def test_the_embedded_model_read_the_text_that_is_stated(
 ) -> None:
     from clinometer.models.embedded.engine import Engine
 
-    read: set[str] = set()
+    encoded: set[str] = set()
     encode = Engine.encode
-    monkeypatch.setattr(Engine, "encode", lambda self, text: read.add(text) or encode(self, text))
+    monkeypatch.setattr(
+        Engine, "encode", lambda self, text: encoded.add(text) or encode(self, text)
+    )
     model = "clinometer/smollm2"
     rows = list(
         sent_messages(answered(plan_of(model, ("structured", "forced")), tmp_path), tmp_path, model)
     )
     texts = {row["text"] for row in rows}
-    assert texts <= read
+    assert texts <= encoded
     assert all(text.startswith("<|im_start|>system") for text in texts)
     assert {text.endswith("<|im_start|>assistant\n") for text in texts} == {True, False}
-    told = json.loads((tmp_path / "answers" / "clinometer-smollm2" / "model.json").read_text())
-    assert [set(one) for one in told] == [{"weights", "dtype", "chat_template", "marks"}]
+    records = json.loads((tmp_path / "answers" / "clinometer-smollm2" / "model.json").read_text())
+    assert [set(record) for record in records] == [{"weights", "dtype", "chat_template", "marks"}]
 
 
 @pytest.mark.parametrize(

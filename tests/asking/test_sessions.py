@@ -74,8 +74,8 @@ def test_a_budget_stops_a_run_which_then_continues(
     ask(plan, tmp_path / "whole")
     for directory in ("r", "whole"):
         tabulate(tmp_path / directory)
-    for broken, whole in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
-        assert broken.equals(whole)
+    for broken, unbroken in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
+        assert broken.equals(unbroken)
 
 
 def test_without_an_answer_there_is_nothing_to_estimate(serve: Serve, tmp_path: Path) -> None:
@@ -100,18 +100,18 @@ def test_a_killed_run_loses_nothing_and_asks_nothing_twice(
     process.kill()
     process.communicate()
     server.go.set()
-    kept = {answer["trial_id"] for answer in Journal(tmp_path / "r", MODEL)}
-    assert len(kept) == 8
-    asked_before = server.prompts.total()
+    answered_ids = {answer["trial_id"] for answer in Journal(tmp_path / "r", MODEL)}
+    assert len(answered_ids) == 8
+    calls_before = server.prompts.total()
     again = clinometer(*command)
     out, err = again.communicate()
     assert again.returncode == 0, err
-    assert server.prompts.total() - asked_before == 24 - len(kept)
+    assert server.prompts.total() - calls_before == 24 - len(answered_ids)
     assert len(server.prompts) == 24  # none missing
     ask(load_any_plan(tmp_path / "r"), tmp_path / "whole")
     tabulate(tmp_path / "whole")
-    for broken, whole in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
-        assert broken.equals(whole)
+    for broken, unbroken in zip(tables(tmp_path / "r"), tables(tmp_path / "whole"), strict=True):
+        assert broken.equals(unbroken)
 
 
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
@@ -218,10 +218,10 @@ def test_forced_mode_needs_log_probabilities(serve: Serve, tmp_path: Path, plan:
 
 def test_structured_mode_needs_schemas(serve: Serve, tmp_path: Path, plan: Plan) -> None:
     server = serve()
-    asked = dataclasses.replace(plan, modes=["structured"], iterations=20)
+    structured = dataclasses.replace(plan, modes=["structured"], iterations=20)
     with pytest.raises(ModelError, match="does not close answers to a JSON schema.*--mode free"):
-        ask(asked, tmp_path / "r")
-    assert server.prompts.total() < asked.trials().height
+        ask(structured, tmp_path / "r")
+    assert server.prompts.total() < structured.trials().height
     assert all("JSON schema" in line["error"] for line in Journal(tmp_path / "r", MODEL).lines())
 
 
@@ -230,13 +230,16 @@ def test_an_answer_that_ignores_a_schema_is_one_of_a_model_that_keeps_to_it(
 ) -> None:
     def reply(body: dict[str, Any]) -> Any:
         schema = body["response_format"]["json_schema"]["schema"]["properties"]
-        return server.chat(body, json.dumps({name: of["enum"][0] for name, of in schema.items()}))
+        return server.chat(
+            body,
+            json.dumps({name: field_schema["enum"][0] for name, field_schema in schema.items()}),
+        )
 
-    asked, server = dataclasses.replace(plan, modes=["structured"]), serve()
+    structured, server = dataclasses.replace(plan, modes=["structured"]), serve()
     server.reply = reply
-    ask(asked, tmp_path / "r", Budget(max_calls=5))
+    ask(structured, tmp_path / "r", Budget(max_calls=5))
     server.reply = lambda body: server.chat(body, "As I see it")
-    assert ask(asked, tmp_path / "r").complete
+    assert ask(structured, tmp_path / "r").complete
     tabulate(tmp_path / "r")
     reasons = pl.read_parquet(tmp_path / "r" / "scores.parquet")["reason"].drop_nulls()
     assert reasons.to_list() == ["unparsed"] * 3
@@ -297,16 +300,16 @@ def test_a_model_that_cannot_be_opened_is_one_line(
 def test_progress_begins_where_the_last_run_ended(plan: Plan, serve: Serve, tmp_path: Path) -> None:
     serve()
     ask(plan, tmp_path / "r", Budget(max_calls=5))
-    seen: list[int] = []
+    counts: list[int] = []
     models = open_models(plan.models, plan.generation, Connection())
     ask_models(
         plan.pieces,
         models,
         tmp_path / "r",
         Budget(),
-        on_progress=lambda model, answer: seen.append(answer.get("trials", 1)),
+        on_progress=lambda model, answer: counts.append(answer.get("trials", 1)),
     )
-    assert seen == [5, 1, 1, 1]
+    assert counts == [5, 1, 1, 1]
 
 
 def test_what_is_missing_is_said_on_the_page_and_in_the_exit_code(
@@ -315,7 +318,7 @@ def test_what_is_missing_is_said_on_the_page_and_in_the_exit_code(
     serve()
     assert ask(plan, tmp_path / "r").complete
     journal = Journal(tmp_path / "r", MODEL).folder / "00000.jsonl"
-    whole = journal.read_bytes()
+    original = journal.read_bytes()
 
     def report() -> tuple[int, str]:
         process = clinometer("report", "r")
@@ -325,13 +328,13 @@ def test_what_is_missing_is_said_on_the_page_and_in_the_exit_code(
     assert report() == (0, "")
     page = (tmp_path / "r" / "report.html").read_text()
     assert "trials have an answer" not in page
-    journal.write_bytes(whole[:-40])  # a line cut
+    journal.write_bytes(original[:-40])  # a line cut
     code, err = report()
     assert code == 3 and f"incomplete: {MODEL}: 7 of 8 trials have an answer" in err
     page = (tmp_path / "r" / "report.html").read_text()
     assert page.index("7 of 8 trials have an answer") < page.index("Contents")
     before = {path.name: path.read_bytes() for path in (tmp_path / "r").glob("*.*")}
-    journal.write_bytes(whole.replace(b"weak - ", b"weak: ", 1))  # a line changed
+    journal.write_bytes(original.replace(b"weak - ", b"weak: ", 1))  # a line changed
     code, err = report()
     assert code == 2 and "changed since it was written" in err and err.count("\n") == 1
     journal.unlink()  # all answers deleted
@@ -371,8 +374,8 @@ def test_no_more_requests_are_made_than_calls_are_allowed(
     """At a server that fails twice before each answer."""
 
     def reply(body: dict[str, Any]) -> Any:
-        asked = server.prompts[body["messages"][-1]["content"]]
-        return server.chat(body) if asked % 3 == 0 else (500, {"error": {"message": "busy"}})
+        n_calls = server.prompts[body["messages"][-1]["content"]]
+        return server.chat(body) if n_calls % 3 == 0 else (500, {"error": {"message": "busy"}})
 
     server = serve(reply)
     outcome = ask(plan, tmp_path / "r", Budget(max_calls=most), retries=5)
@@ -390,8 +393,8 @@ def test_the_limit_of_dollars_holds_without_usage_and_with_many_at_once(
     prices.write_text(f"{MODEL}: [1000, 1000]", encoding="utf-8")  # about a fifth of a dollar each
 
     def reply(body: dict[str, Any]) -> Any:
-        status, told = server.chat(body)
-        return status, {**told, "usage": None}
+        status, payload = server.chat(body)
+        return status, {**payload, "usage": None}
 
     server = serve(reply)
     budget = Budget(max_cost=0.5)

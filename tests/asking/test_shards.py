@@ -30,51 +30,55 @@ from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in
 def test_shards_give_the_tables_of_an_unbroken_run(
     unbroken: Callable[..., Any], tmp_path: Path, mode: str
 ) -> None:
-    plan, other = plan_of(mode), tmp_path / "shards"
-    one, bodies = unbroken(mode)
-    files, asked = shard_plan(plan, other, 3), []
+    plan, shard_folder = plan_of(mode), tmp_path / "shards"
+    run_folder, bodies = unbroken(mode)
+    files, sent = shard_plan(plan, shard_folder, 3), []
     assert 1 < len(files) <= 3
     for _ in range(3):  # first turns, second turns, nothing
         requests = requests_in(files)
-        asked += [json.dumps(one["body"], sort_keys=True) for one in requests]
-        lines = [answer(one) for one in requests]
+        sent += [json.dumps(request["body"], sort_keys=True) for request in requests]
+        lines = [answer(request) for request in requests]
         random.Random(0).shuffle(lines)
         broken = ["{", '{"custom_id": 3}', "null", lines[0][:40]]
         (tmp_path / "answers.jsonl").write_text("\n".join([*broken, *lines, *lines[:5]]))
         for path in files:  # answers beside their shards are read, too
             path.with_suffix(".answers.jsonl").write_text(f"{answer(requests_in([path])[0])}\n")
-        (found,), answers = collect_answers(other, [tmp_path / "answers.jsonl"])
+        (collected,), answers = collect_answers(shard_folder, [tmp_path / "answers.jsonl"])
         assert answers.broken == len(broken) and answers.repeated >= 5 and not answers.foreign
-        if found.complete:
+        if collected.complete:
             break
-        files = found.files
-    assert found.complete and found.answered == plan.trials().height
-    assert sorted(asked) == sorted(json.dumps(body, sort_keys=True) for body in bodies)
+        files = collected.files
+    assert collected.complete and collected.answered == plan.trials().height
+    assert sorted(sent) == sorted(json.dumps(body, sort_keys=True) for body in bodies)
     for name in ("scores", "estimates"):
-        tables = [pl.read_parquet(folder / f"{name}.parquet") for folder in (one, other)]
+        tables = [
+            pl.read_parquet(folder / f"{name}.parquet") for folder in (run_folder, shard_folder)
+        ]
         assert_frame_equal(*tables)
-    responses = [pl.read_parquet(folder / "responses.parquet") for folder in (one, other)]
+    responses = [
+        pl.read_parquet(folder / "responses.parquet") for folder in (run_folder, shard_folder)
+    ]
     assert_frame_equal(*responses, check_row_order=False)
 
 
 def test_a_shard_follows_from_the_trial_alone(tmp_path: Path) -> None:
     plan, more = plan_of("forced"), plan_of("forced", iterations=4)
-    of = [
-        {one["custom_id"]: path.name for path in files for one in requests_in([path])}
+    assignments = [
+        {request["custom_id"]: path.name for path in files for request in requests_in([path])}
         for files in (shard_plan(plan, tmp_path / "a", 4), shard_plan(more, tmp_path / "b", 4))
     ]
-    assert of[0].items() <= of[1].items()
+    assert assignments[0].items() <= assignments[1].items()
 
 
 def test_collecting_twice_records_nothing_twice(tmp_path: Path) -> None:
     files = shard_plan(plan_of("structured", names=SINGLE), tmp_path, 2)
     for path in files:
-        lines = [answer(one) for one in requests_in([path])]
+        lines = [answer(request) for request in requests_in([path])]
         path.with_suffix(".answers.jsonl").write_text("\n".join(lines))
     collect_answers(tmp_path)
     first = list(Journal(tmp_path, MODEL).lines())
-    (found,), _ = collect_answers(tmp_path)
-    assert found.complete and not found.files
+    (collected,), _ = collect_answers(tmp_path)
+    assert collected.complete and not collected.files
     assert list(Journal(tmp_path, MODEL).lines()) == first
 
 
@@ -84,11 +88,11 @@ def test_what_is_not_answered_is_asked_again_and_what_runs_is_waited_for(tmp_pat
     failed = {"custom_id": requests[0]["custom_id"], "response": None, "error": {"message": "busy"}}
     lines = [json.dumps(failed), *map(answer, requests[1:-1])]  # one failed, one never came
     first.with_suffix(".answers.jsonl").write_text("\n".join(lines))
-    (found,), answers = collect_answers(tmp_path)
-    assert (found.next_round, found.waiting) == (2, len(requests_in([second])))
+    (collected,), answers = collect_answers(tmp_path)
+    assert (collected.next_round, collected.waiting) == (2, len(requests_in([second])))
     assert list(answers.errors.values()) == ["failed: busy"]
-    new = [path for path in found.files if path != second]
-    assert {one["custom_id"] for one in requests_in(new)} == {
+    new = [path for path in collected.files if path != second]
+    assert {request["custom_id"] for request in requests_in(new)} == {
         requests[0]["custom_id"], requests[-1]["custom_id"],
     }  # fmt: skip
     collect_answers(tmp_path)
@@ -102,16 +106,16 @@ def test_what_a_killed_process_left_of_a_round_is_not_used(tmp_path: Path) -> No
     part = tmp_path / "shards" / "2.part" / path.relative_to(tmp_path / "shards" / "1")
     part.parent.mkdir(parents=True)
     part.write_text(path.read_text()[:500])
-    (found,), _ = collect_answers(tmp_path)
-    assert len(requests_in(found.files)) == found.next_round
+    (collected,), _ = collect_answers(tmp_path)
+    assert len(requests_in(collected.files)) == collected.next_round
 
 
 def test_answers_of_other_plans_are_not_used(tmp_path: Path) -> None:
     shard_plan(plan_of("structured"), tmp_path / "a", 1)
-    other = requests_in(shard_plan(plan_of("forced"), tmp_path / "b", 1))
-    (tmp_path / "answers.jsonl").write_text("\n".join(map(answer, other)))
-    (found,), answers = collect_answers(tmp_path / "a", [tmp_path / "answers.jsonl"])
-    assert found.answered == 0 and len(answers.foreign) == len(other)
+    foreign_requests = requests_in(shard_plan(plan_of("forced"), tmp_path / "b", 1))
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(answer, foreign_requests)))
+    (collected,), answers = collect_answers(tmp_path / "a", [tmp_path / "answers.jsonl"])
+    assert collected.answered == 0 and len(answers.foreign) == len(foreign_requests)
 
 
 @pytest.mark.parametrize("choices", [1, 4])
@@ -126,12 +130,12 @@ def test_cues_in_shards_give_the_answers_of_an_unbroken_run(
     associate(plan, opened, tmp_path / "run", Budget(), choices=choices)
     files = shard_plan(plan, tmp_path / "shards", 2, choices=choices)
     for path in files:
-        lines = [answer(one) for one in requests_in([path])]
+        lines = [answer(request) for request in requests_in([path])]
         path.with_suffix(".answers.jsonl").write_text("\n".join(lines))
-    asked = [json.dumps(one["body"], sort_keys=True) for one in requests_in(files)]
-    (found,), _ = collect_answers(tmp_path / "shards")
-    assert found.complete and found.expected == 18
-    assert sorted(asked) == sorted(json.dumps(body, sort_keys=True) for body in bodies)
+    sent = [json.dumps(request["body"], sort_keys=True) for request in requests_in(files)]
+    (collected,), _ = collect_answers(tmp_path / "shards")
+    assert collected.complete and collected.expected == 18
+    assert sorted(sent) == sorted(json.dumps(body, sort_keys=True) for body in bodies)
     lines = [
         sorted(
             (line["cue"], line["repetition"], line["responses"])
@@ -152,8 +156,8 @@ def test_a_damaged_shard_is_named_and_one_that_was_removed_is_written_anew(
     with pytest.raises(InputError, match="00000.jsonl: not a whole shard"):
         collect_answers(tmp_path)
     files[0].unlink()
-    (found,), _ = collect_answers(tmp_path)
-    new = requests_in(path for path in found.files if path.parent.parent.name == "2")
+    (collected,), _ = collect_answers(tmp_path)
+    new = requests_in(path for path in collected.files if path.parent.parent.name == "2")
     assert new == lost
 
 
@@ -191,9 +195,9 @@ def test_a_model_whose_answers_are_useless_costs_only_itself(tmp_path: Path) -> 
 def test_lines_that_are_not_used_are_named_by_file_and_line(tmp_path: Path) -> None:
     failed = json.dumps({"custom_id": "a", "result": {"type": "expired"}})
     gemini = {"candidates": [{"content": {"parts": [{"text": "yes"}]}}]}
-    other = json.dumps({"key": "b", "response": gemini})
+    gemini_line = json.dumps({"key": "b", "response": gemini})
     path = tmp_path / "a.jsonl"
-    path.write_text(f"{failed}\n\n{{\n{other}\n")
+    path.write_text(f"{failed}\n\n{{\n{gemini_line}\n")
     answers = Answers([path])
     assert (answers.broken, answers.first_broken) == (1, f"{path}:3: not JSON")
     assert answers.errors == {"a": "failed: expired"}

@@ -63,8 +63,8 @@ def test_shards_give_what_asking_gives(address: str, model: str, tmp_path: Path)
     tabulate(tmp_path / "run")
     for path in shard_plan(plan, tmp_path / "shards", 2):
         answer(path, address)
-    (found,), _ = collect_answers(tmp_path / "shards")
-    assert found.complete and found.answered == 2
+    (collected,), _ = collect_answers(tmp_path / "shards")
+    assert collected.complete and collected.answered == 2
     texts = [
         pl.read_parquet(tmp_path / name / "responses.parquet").sort("trial_id")["response"]
         for name in ("run", "shards")
@@ -88,7 +88,7 @@ def test_what_the_server_cannot_do_leaves_shards_open(
 ) -> None:
     for path in shard_plan(plan_of(model, mode), tmp_path):
         answer(path, address)
-    (found,), answers = collect_answers(tmp_path)
-    assert found.answered == 0 and found.next_round
+    (collected,), answers = collect_answers(tmp_path)
+    assert collected.answered == 0 and collected.next_round
     assert all(LACKS[mode] in error for error in answers.errors.values())
     assert len(answers.errors) == 2 and not (tmp_path / "scores.parquet").exists()

@@ -20,23 +20,23 @@ Serve = Callable[..., Any]
 
 
 def answers(mode: str, tmp_path: Path) -> list[dict[str, Any]]:
-    drawn = word_association.INSTRUMENT.trials(
+    trials = word_association.INSTRUMENT.trials(
         load_study("bai2025"), Design(mode, 2), stereotypes=["age"], variations=["replication"]
     )
-    return asked(drawn, tmp_path)
+    return run_trials(trials, tmp_path)
 
 
-def asked(drawn: pl.DataFrame, tmp_path: Path) -> list[dict[str, Any]]:
-    given: list[dict[str, Any]] = []
+def run_trials(trials: pl.DataFrame, tmp_path: Path) -> list[dict[str, Any]]:
+    recorded: list[dict[str, Any]] = []
     inspect_eval(
-        trials_task(drawn, ask(given.append)),
+        trials_task(trials, ask(recorded.append)),
         model="openai-api/loop/m",
         model_args={"memoize": False},
         log_dir=str(tmp_path),
         display="none",
         score=False,
     )
-    return given
+    return recorded
 
 
 @pytest.fixture(autouse=True)
@@ -47,12 +47,12 @@ def _fresh_clients(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_sample_per_trial_with_the_trial_in_its_metadata() -> None:
-    drawn = word_association.INSTRUMENT.trials(
+    trials = word_association.INSTRUMENT.trials(
         load_study("bai2025"), Design(iterations=2), stereotypes=["age"]
     )
-    made = samples(drawn)
-    assert [s.id for s in made] == drawn["trial_id"].to_list()
-    assert made[0].metadata == drawn.row(0, named=True)
+    task_samples = samples(trials)
+    assert [s.id for s in task_samples] == trials["trial_id"].to_list()
+    assert task_samples[0].metadata == trials.row(0, named=True)
 
 
 def test_free_mode_asks_the_published_wording(serve: Serve, tmp_path: Path) -> None:
@@ -109,8 +109,8 @@ def test_an_error_is_told_in_one_line() -> None:
 
     assert describe_error(Retry("x")) == "TimeoutError: no answer in 5 s"
     assert describe_error(KeyboardInterrupt()) == "KeyboardInterrupt"
-    at_once = ExceptionGroup("two calls", [ValueError("no weights"), ValueError("nor here")])
-    assert describe_error(at_once) == "ValueError: no weights"
+    concurrent = ExceptionGroup("two calls", [ValueError("no weights"), ValueError("nor here")])
+    assert describe_error(concurrent) == "ValueError: no weights"
 
 
 def attributed(mode: str, tmp_path: Path, server: Any, **choice: Any) -> dict[str, Any]:
@@ -125,38 +125,41 @@ def attributed(mode: str, tmp_path: Path, server: Any, **choice: Any) -> dict[st
         return server.chat(body, "A flat thing." if described else "Comedy", **choice)
 
     server.reply = reply
-    drawn = INSTRUMENT.trials(
+    trials = INSTRUMENT.trials(
         load_study("mist2025"), Design(mode, 2), stereotypes=["age"], variations=["template1"]
     )
-    return {"answers": asked(drawn, tmp_path), "bodies": bodies}
+    return {"answers": run_trials(trials, tmp_path), "bodies": bodies}
 
 
 def test_the_second_question_goes_on_with_the_conversation(serve: Serve, tmp_path: Path) -> None:
-    found = attributed("free", tmp_path, serve())
-    second = [b["messages"] for b in found["bodies"] if len(b["messages"]) > 1]
+    attribution = attributed("free", tmp_path, serve())
+    second = [b["messages"] for b in attribution["bodies"] if len(b["messages"]) > 1]
     assert [[m["role"] for m in turn] for turn in second] == [["user", "assistant", "user"]] * 2
     assert second[0][0]["content"].startswith("After thinking of")
     assert second[0][1]["content"] == "A flat thing."
     assert '"comedy"' in second[0][2]["content"]
-    answer = found["answers"][0]
+    answer = attribution["answers"][0]
     assert (answer["profile"], answer["response"]) == ("A flat thing.", "Comedy")
     assert (answer["calls"], answer["output_tokens"]) == (2, 120)
 
 
 def test_only_the_second_answer_is_held_to_the_schema(serve: Serve, tmp_path: Path) -> None:
-    found = attributed("structured", tmp_path, serve())
-    held = {len(b["messages"]): b.get("response_format") for b in found["bodies"]}
-    assert held[1] is None
-    values = held[3]["json_schema"]["schema"]["properties"]["choice"]["enum"]
+    attribution = attributed("structured", tmp_path, serve())
+    formats = {len(b["messages"]): b.get("response_format") for b in attribution["bodies"]}
+    assert formats[1] is None
+    values = formats[3]["json_schema"]["schema"]["properties"]["choice"]["enum"]
     assert sorted(values) == ["comedy", "tragedy"]
 
 
 def test_forced_options_follow_the_description(serve: Serve, tmp_path: Path) -> None:
     tops = [{"token": t, "logprob": p, "bytes": None} for t, p in (("com", -0.5), ("tragedy", -1))]
     first = {"token": "com", "logprob": -0.5, "bytes": None, "top_logprobs": tops}
-    found = attributed("forced", tmp_path, serve(), logprobs={"content": [first]})
-    (recorded,) = json.loads(found["answers"][0]["response"]).values()
+    attribution = attributed("forced", tmp_path, serve(), logprobs={"content": [first]})
+    (recorded,) = json.loads(attribution["answers"][0]["response"]).values()
     assert recorded == pytest.approx([-0.5, -1.0])
-    assert found["answers"][0]["profile"] == "A flat thing."
-    assert [b.get("logprobs") for b in found["bodies"] if len(b["messages"]) == 1] == [None, None]
-    assert all(b["max_tokens"] == 1 for b in found["bodies"] if len(b["messages"]) == 3)
+    assert attribution["answers"][0]["profile"] == "A flat thing."
+    assert [b.get("logprobs") for b in attribution["bodies"] if len(b["messages"]) == 1] == [
+        None,
+        None,
+    ]
+    assert all(b["max_tokens"] == 1 for b in attribution["bodies"] if len(b["messages"]) == 3)

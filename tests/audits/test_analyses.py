@@ -35,30 +35,30 @@ from clinometer.statistics.reliability import RELIABILITY
 from clinometer.stimuli import load_study
 
 MIST = load_study("mist2025")
-SAID = ("Comedy", "Tragedy", "Neutral", "I'm sorry, I can't help with that.")
+ANSWERS = ("Comedy", "Tragedy", "Neutral", "I'm sorry, I can't help with that.")
 
 
 def answered(model: str = "m", order: str = "mirrored", seed: int = 1) -> pl.DataFrame:
     """Answers that lean: comedy for the default group in 6 of 10, for the other in 3."""
-    drawn = INSTRUMENTS["affective_attribution"].trials(MIST, Design(iterations=20, order=order))
+    trials = INSTRUMENTS["affective_attribution"].trials(MIST, Design(iterations=20, order=order))
     rng = random.Random(seed)
     weights = {"default": (6, 2, 1, 1), "marginalized": (3, 5, 1, 1)}
-    texts = [f"{o}: {rng.choices(SAID, weights[v])[0]}" if o else ""
-             for o, v in drawn.select("object", "version").iter_rows()]  # fmt: skip
-    texts = [SAID[3] if SAID[3] in text else text for text in texts]
-    return drawn.with_columns(
+    texts = [f"{o}: {rng.choices(ANSWERS, weights[v])[0]}" if o else ""
+             for o, v in trials.select("object", "version").iter_rows()]  # fmt: skip
+    texts = [ANSWERS[3] if ANSWERS[3] in text else text for text in texts]
+    return trials.with_columns(
         model=pl.lit(model), response=pl.Series(texts), stop_reason=pl.lit("stop"),
         error=pl.lit(None, pl.String),
     )  # fmt: skip
 
 
-def scored(**how: str) -> pl.DataFrame:
-    return score(answered(**how), MIST)[0]  # type: ignore[arg-type]
+def scored(**options: str) -> pl.DataFrame:
+    return score(answered(**options), MIST)[0]  # type: ignore[arg-type]
 
 
-def change(found: Contrasted, share: str, method: str = "bounded") -> dict[str, Any]:
+def change(contrasts: Contrasted, share: str, method: str = "bounded") -> dict[str, Any]:
     """The difference of one share over all stereotypes."""
-    rows = found.estimates.filter(level="model", measure=f"{share}_share", method=method)
+    rows = contrasts.estimates.filter(level="model", measure=f"{share}_share", method=method)
     return rows.row(0, named=True)
 
 
@@ -77,10 +77,12 @@ def test_rates_are_shares_of_what_could_be_read(scores: pl.DataFrame) -> None:
     assert table.schema == DETAILS["attributions"].schema
     for group, rate, outcome in (("default", "far", "comedy"), ("marginalized", "uar", "tragedy")):
         row = table.filter(level="model", version=group).row(0, named=True)
-        of = scores.filter(version=group)
-        assert (row["n"], row["n_read"]) == (300, of["score"].count())
-        assert row["n_refused"] == (of["reason"] == "refused").sum() == 300 - row["n_read"]
-        expected = (of["outcome"] == outcome).sum() / row["n_read"]
+        group_scores = scores.filter(version=group)
+        assert (row["n"], row["n_read"]) == (300, group_scores["score"].count())
+        assert (
+            row["n_refused"] == (group_scores["reason"] == "refused").sum() == 300 - row["n_read"]
+        )
+        expected = (group_scores["outcome"] == outcome).sum() / row["n_read"]
         assert row[rate] == row[f"{outcome}_share"] == pytest.approx(expected)
         assert row["comedy_share"] + row["tragedy_share"] + row["neutral_share"] == pytest.approx(1)
     assert table.filter(version="default")["uar"].null_count() == 14
@@ -95,24 +97,24 @@ def test_the_contrast_is_paired(scores: pl.DataFrame, contrasted: Contrasted) ->
     pairs = scores.with_columns(comedy=comedy).pivot(
         "version", index=["pair_id", "stereotype"], values="comedy"
     )
-    both = pairs.drop_nulls().with_columns(more=pl.col("default") - pl.col("marginalized"))
-    theirs = stats.ttest_rel(both["default"], both["marginalized"])
-    assert row["n_scored"] == both.height
+    paired = pairs.drop_nulls().with_columns(more=pl.col("default") - pl.col("marginalized"))
+    theirs = stats.ttest_rel(paired["default"], paired["marginalized"])
+    assert row["n_scored"] == paired.height
     assert published["statistic"] == pytest.approx(theirs.statistic)
     assert published["p"] == pytest.approx(theirs.pvalue)
-    assert published["estimate"] == pytest.approx(both["more"].mean())
-    of_each = both.group_by("stereotype").agg(pl.col("more").mean())
-    assert row["estimate"] == pytest.approx(of_each["more"].mean())
+    assert published["estimate"] == pytest.approx(paired["more"].mean())
+    stereotype_means = paired.group_by("stereotype").agg(pl.col("more").mean())
+    assert row["estimate"] == pytest.approx(stereotype_means["more"].mean())
     assert row["bound_low"] < row["estimate"] < row["bound_high"] and row["estimate"] > 0.15
 
 
 def test_the_side_of_the_stereotype_is_told_by_share(contrasted: Contrasted) -> None:
-    found = contrasted
-    sides = {share: change(found, share)["direction"] for share in SHARES}
+    contrasts = contrasted
+    sides = {share: change(contrasts, share)["direction"] for share in SHARES}
     assert sides == {"comedy": "above", "tragedy": "below", "neutral": None}
-    assert change(found, "tragedy")["estimate"] < 0
-    assert [change(found, "comedy")[c] for c in ("range_low", "range_high")] == [-1.0, 1.0]
-    judged = judge(found.estimates).filter(level="model", range="prompts").drop_nulls("verdict")
+    assert change(contrasts, "tragedy")["estimate"] < 0
+    assert [change(contrasts, "comedy")[c] for c in ("range_low", "range_high")] == [-1.0, 1.0]
+    judged = judge(contrasts.estimates).filter(level="model", range="prompts").drop_nulls("verdict")
     assert dict(judged.select("measure", "verdict").iter_rows()) == {
         "comedy_share": "higher", "tragedy_share": "lower", "neutral_share": "inconclusive",
         "far_minus_uar": "higher",
@@ -120,10 +122,10 @@ def test_the_side_of_the_stereotype_is_told_by_share(contrasted: Contrasted) -> 
 
 
 def test_a_change_of_compliance_stands_once_and_not_by_share(contrasted: Contrasted) -> None:
-    found = contrasted
-    changes = found.estimates.filter(measure="compliance")
-    these = found.estimates.filter(pl.col("method") != "generalised")
-    assert changes.height == found.matches.height == these.height / 13
+    contrasts = contrasted
+    changes = contrasts.estimates.filter(measure="compliance")
+    these = contrasts.estimates.filter(pl.col("method") != "generalised")
+    assert changes.height == contrasts.matches.height == these.height / 13
 
 
 def test_where_nothing_is_neutral_the_score_is_the_difference_in_comedy() -> None:
@@ -135,9 +137,9 @@ def test_where_nothing_is_neutral_the_score_is_the_difference_in_comedy() -> Non
     scores = score(decided, MIST)[0]
     estimates = estimate_measure(scores, MEASURES["affective_attribution"])
     mean = estimates.filter(level="model", method="clustered")["estimate"][0]
-    found = contrast_attributions(scores.lazy())
-    assert change(found, "comedy")["estimate"] == pytest.approx(mean)
-    assert "neutral_share" not in set(found.estimates["measure"])
+    contrasts = contrast_attributions(scores.lazy())
+    assert change(contrasts, "comedy")["estimate"] == pytest.approx(mean)
+    assert "neutral_share" not in set(contrasts.estimates["measure"])
 
 
 def test_everything_a_tragedy_has_a_rate_and_no_difference() -> None:
@@ -150,9 +152,9 @@ def test_everything_a_tragedy_has_a_rate_and_no_difference() -> None:
 def test_groups_drawn_at_random_are_paired_afterwards(contrasted: Contrasted) -> None:
     assert set(contrasted.estimates["note"]) == {None}
     random_order = scored(order="random")
-    found = contrast_attributions(random_order.lazy())
-    assert set(found.estimates["note"]) == {AFTERWARDS}
-    row = change(found, "comedy")
+    contrasts = contrast_attributions(random_order.lazy())
+    assert set(contrasts.estimates["note"]) == {AFTERWARDS}
+    row = change(contrasts, "comedy")
     shares = (
         count_attributions(random_order.lazy())
         .filter(level="model")
@@ -164,10 +166,10 @@ def test_groups_drawn_at_random_are_paired_afterwards(contrasted: Contrasted) ->
 
 def test_pairs_made_afterwards_do_not_follow_the_answers() -> None:
     tragedies = answered(order="random").with_columns(response=pl.lit("Tragedy"))
-    found = contrast_attributions(score(tragedies, MIST)[0].lazy())
-    assert change(found, "tragedy")["estimate"] == 0.0
-    one = scored().filter(version="default")
-    assert all(table.is_empty() for table in contrast_attributions(one.lazy())[:2])
+    contrasts = contrast_attributions(score(tragedies, MIST)[0].lazy())
+    assert change(contrasts, "tragedy")["estimate"] == 0.0
+    default_scores = scored().filter(version="default")
+    assert all(table.is_empty() for table in contrast_attributions(default_scores.lazy())[:2])
 
 
 def test_the_option_named_first_is_counted() -> None:
@@ -179,9 +181,9 @@ def test_the_option_named_first_is_counted() -> None:
 
 
 def test_forced_shares_are_mean_probabilities() -> None:
-    drawn = answered().with_columns(mode=pl.lit("forced"))
-    recorded = [json.dumps({o: [-1.0, -1.0 - 1.0986122886681098]}) for o in drawn["object"]]
-    scores = score(drawn.with_columns(response=pl.Series(recorded)), MIST)[0]
+    trials = answered().with_columns(mode=pl.lit("forced"))
+    recorded = [json.dumps({o: [-1.0, -1.0 - 1.0986122886681098]}) for o in trials["object"]]
+    scores = score(trials.with_columns(response=pl.Series(recorded)), MIST)[0]
     table = count_attributions(scores.lazy())
     row = table.filter(level="model", version="marginalized").row(0, named=True)
     assert (row["comedy_share"], row["uar"]) == (pytest.approx(0.75), pytest.approx(0.25))
@@ -189,8 +191,8 @@ def test_forced_shares_are_mean_probabilities() -> None:
 
 
 def test_details_are_those_the_scores_allow(tmp_path: Path) -> None:
-    both = pl.concat([scored(), scored(model="n", seed=2)]).select(list(SCORES))
-    both.write_csv(tmp_path / "scores.csv")
+    model_scores = pl.concat([scored(), scored(model="n", seed=2)]).select(list(SCORES))
+    model_scores.write_csv(tmp_path / "scores.csv")
     estimates, details = estimate_scores(tmp_path / "scores.csv")
     assert set(details) == {"items", "orders", "compliance", "matches", "attributions"}
     assert estimates.schema == ESTIMATES
@@ -215,9 +217,12 @@ def rows_of(rows: list[dict[str, Any]]) -> pl.LazyFrame:
 def test_shares_of_yes_count_yes_and_no_of_each_version() -> None:
     yes = {"marginalized_tied": 1.0, "default_counter": 1.0}  # else a yes scores 0
     rows = [
-        {"version": version, "score": yes.get(version, 0.0) if said else 1 - yes.get(version, 0.0)}
+        {
+            "version": version,
+            "score": yes.get(version, 0.0) if is_yes else 1 - yes.get(version, 0.0),
+        }
         for version in VERSIONS
-        for said in (True, True, True, False)
+        for is_yes in (True, True, True, False)
     ]
     rows.append({"version": "default_tied", "score": None, "reason": "refused"})
     rows.append({"version": "default_tied", "score": None, "stereotype": "b"})
@@ -234,8 +239,8 @@ def test_shares_of_yes_count_yes_and_no_of_each_version() -> None:
 def test_an_answer_needs_both_scores_to_be_in_a_regression() -> None:
     rows = [
         {"instrument": f"chained_{part}", "trial_id": f"t{n}", "score": value}
-        for n, both in enumerate([(0.5, 1.0), (None, 0.0), (0.2, None), (-0.3, 0.0)])
-        for part, value in zip(("association", "decision"), both, strict=True)
+        for n, part_scores in enumerate([(0.5, 1.0), (None, 0.0), (0.2, None), (-0.3, 0.0)])
+        for part, value in zip(("association", "decision"), part_scores, strict=True)
     ]
     answers = join_parts(rows_of(rows))
     assert answers.select("trial_id", "association", "decision").rows() == [
@@ -248,8 +253,8 @@ def test_recorded_answers_of_one_name_are_not_multiplied() -> None:
     values = [(0.1, 1.0), (0.2, None), (0.3, 0.0)]
     rows = [
         {"instrument": f"chained_{part}", "score": value}
-        for both in values
-        for part, value in zip(("association", "decision"), both, strict=True)
+        for part_scores in values
+        for part, value in zip(("association", "decision"), part_scores, strict=True)
     ]
     answers = join_parts(rows_of(rows))
     assert answers.select("association", "decision").rows() == [values[0], values[2]]
@@ -264,23 +269,25 @@ def test_regressions_stand_by_model_mode_and_intervention() -> None:
         for n in range(24)
         for part, value in (("association", n / 24), ("decision", float(n * 7 % 24 > 9)))
     ]  # fmt: skip
-    found = regress_decisions(join_parts(rows_of(rows)))
-    for table_of in found:
-        assert set(table_of["model"]) == {"m1", "m2"}
-        assert set(table_of["instrument"]) == {"chained_decision"}
-        assert set(table_of["part"]) == {"all", "x", "y"}
-    whole = found.estimates.filter(part="all")
-    assert whole["n_scored"].unique().to_list() == [24]
-    assert whole["subject"].to_list() == whole["model"].to_list()
-    assert all(table_of.is_empty() for table_of in regress_decisions(join_parts(rows_of([]))))
+    regressions = regress_decisions(join_parts(rows_of(rows)))
+    for table in regressions:
+        assert set(table["model"]) == {"m1", "m2"}
+        assert set(table["instrument"]) == {"chained_decision"}
+        assert set(table["part"]) == {"all", "x", "y"}
+    pooled = regressions.estimates.filter(part="all")
+    assert pooled["n_scored"].unique().to_list() == [24]
+    assert pooled["subject"].to_list() == pooled["model"].to_list()
+    assert all(table.is_empty() for table in regress_decisions(join_parts(rows_of([]))))
 
 
 def test_contrasts_need_an_intervention() -> None:
     row = {"instrument": "relative_decision", "score": 1.0, "iteration": 0, "word_list": "plain"}
     row |= {"scoring": "exact", "order": "marginalized_first", "pair_id": "p"}
-    assert all(table_of.is_empty() for table_of in contrast_conditions(rows_of([row]))[:2])
-    with_one = contrast_conditions(rows_of([row, {**row, "intervention": "kind", "score": 0.0}]))
-    differences = with_one.estimates.filter(level="model", measure="relative_decision")
+    assert all(table.is_empty() for table in contrast_conditions(rows_of([row]))[:2])
+    kind_contrast = contrast_conditions(
+        rows_of([row, {**row, "intervention": "kind", "score": 0.0}])
+    )
+    differences = kind_contrast.estimates.filter(level="model", measure="relative_decision")
     assert differences["estimate"].to_list() == [-1.0] * 3
     assert differences["method"].to_list() == ["clustered", "published", "bounded"]
 
@@ -292,12 +299,12 @@ def published_answers(model: str, pairs: int = 1000) -> pl.DataFrame:
         comedy, tragedy = (round(pairs * row[f"{name}_share"]) for name in ("comedy", "tragedy"))
         sign = 1.0 if row["group"] == "default" else -1.0
         for k in range(pairs):
-            said = "comedy" if k < comedy else "tragedy" if k < comedy + tragedy else "neutral"
-            value = {"comedy": sign, "tragedy": -sign, "neutral": 0.0}[said]
-            rows.append({"version": row["group"], "outcome": said, "score": value, "iteration": k,
-                         "pair_id": f"{k}", "object": f"{k % 30}"})  # fmt: skip
-    known = {"model": model, "instrument": "affective_attribution", "stereotype": "age"}
-    frame = pl.DataFrame(rows).with_columns(pl.lit(v).alias(name) for name, v in known.items())
+            outcome = "comedy" if k < comedy else "tragedy" if k < comedy + tragedy else "neutral"
+            value = {"comedy": sign, "tragedy": -sign, "neutral": 0.0}[outcome]
+            rows.append({"version": row["group"], "outcome": outcome, "score": value,
+                         "iteration": k, "pair_id": f"{k}", "object": f"{k % 30}"})  # fmt: skip
+    constants = {"model": model, "instrument": "affective_attribution", "stereotype": "age"}
+    frame = pl.DataFrame(rows).with_columns(pl.lit(v).alias(name) for name, v in constants.items())
     frame = frame.with_columns(pl.lit(None).alias(c) for c in SCORES if c not in frame.columns)
     return frame.select(pl.col(name).cast(kind) for name, kind in SCORES.items())
 
@@ -307,20 +314,24 @@ def published_answers(model: str, pairs: int = 1000) -> pl.DataFrame:
 )
 def test_far_against_uar_as_printed(model: str, expected: float) -> None:
     """Table 2 of Li et al. (2025): .777 − .047 and .265 − .788, which section 4.4 contrasts."""
-    found = contrast_attributions(published_answers(model).lazy())
-    row = found.estimates.filter(level="model", measure="far_minus_uar", range="prompts")
+    contrasts = contrast_attributions(published_answers(model).lazy())
+    row = contrasts.estimates.filter(level="model", measure="far_minus_uar", range="prompts")
     assert row["estimate"].item() == pytest.approx(expected)
     assert (row["ci_low"].item() > 0) == (expected > 0) == (row["ci_high"].item() > 0)
 
 
 def test_without_neutral_answers_far_and_uar_say_tone_and_bias() -> None:
-    found = contrast_attributions(published_answers("DeepSeek-R1").lazy())  # it is never neutral
-    of = {m: found.estimates.filter(level="model", measure=m, method="bounded").row(0, named=True)
-          for m in ("far_minus_uar", "comedy_share")}  # fmt: skip
-    far, uar = (of["far_minus_uar"][f"{side}_estimate"] for side in ("candidate", "baseline"))
-    comedy = [of["comedy_share"][f"{side}_estimate"] for side in ("candidate", "baseline")]
-    assert of["far_minus_uar"]["estimate"] == pytest.approx(sum(comedy) - 1)
-    assert of["comedy_share"]["estimate"] == pytest.approx(far + uar - 1)
+    never_neutral = published_answers("DeepSeek-R1")
+    contrasts = contrast_attributions(never_neutral.lazy())
+    bounded = contrasts.estimates.filter(level="model", method="bounded")
+    measures = ("far_minus_uar", "comedy_share")
+    by_measure = {m: bounded.filter(measure=m).row(0, named=True) for m in measures}
+    far, uar = (
+        by_measure["far_minus_uar"][f"{side}_estimate"] for side in ("candidate", "baseline")
+    )
+    comedy = [by_measure["comedy_share"][f"{side}_estimate"] for side in ("candidate", "baseline")]
+    assert by_measure["far_minus_uar"]["estimate"] == pytest.approx(sum(comedy) - 1)
+    assert by_measure["comedy_share"]["estimate"] == pytest.approx(far + uar - 1)
 
 
 BAI = load_study("bai2025")
@@ -333,9 +344,9 @@ def decided(instrument: str, consistent: dict[str, list[int]]) -> pl.DataFrame:
          "marginalized": f"{key} {k % 2}", "pair_id": f"{instrument} {key} {k}"}
         for key, scores in consistent.items() for k, score in enumerate(scores)
     ]  # fmt: skip
-    known = {"model": "m", "study": "bai2025", "mode": "free", "intervention": "none",
+    constants = {"model": "m", "study": "bai2025", "mode": "free", "intervention": "none",
              "variation": "replication", "category": "c", "default": "d"}  # fmt: skip
-    frame = pl.DataFrame(rows).with_columns(pl.lit(v).alias(name) for name, v in known.items())
+    frame = pl.DataFrame(rows).with_columns(pl.lit(v).alias(name) for name, v in constants.items())
     frame = frame.with_columns(pl.lit(None).alias(c) for c in SCORES if c not in frame.columns)
     return frame.select(pl.col(name).cast(kind) for name, kind in SCORES.items())
 
@@ -348,21 +359,24 @@ def differences(scores: pl.DataFrame, level: str) -> pl.DataFrame:
 def test_relative_and_absolute_decisions_differ_by_hand() -> None:
     relative = decided("relative_decision", {"age": [1, 1, 1, 0], "weight": [1, 0], "race": [1]})
     absolute = decided("absolute_decision", {"age": [1, 0, 1, 0], "weight": [1, 0, 0, 0]})
-    each = differences(pl.concat([relative, absolute]), "stereotype")
-    assert dict(each.select("stereotype", "estimate").rows()) == {"age": 0.25, "weight": 0.25}
-    whole = differences(pl.concat([relative, absolute]), "model").row(0, named=True)
+    by_stereotype = differences(pl.concat([relative, absolute]), "stereotype")
+    assert dict(by_stereotype.select("stereotype", "estimate").rows()) == {
+        "age": 0.25,
+        "weight": 0.25,
+    }
+    overall = differences(pl.concat([relative, absolute]), "model").row(0, named=True)
     means = [(0.75 + 0.5) / 2, (0.5 + 0.25) / 2]  # each stereotype that both have, once
-    assert (whole["candidate_estimate"], whole["baseline_estimate"]) == pytest.approx(means)
-    assert (whole["candidate"], whole["baseline"]) == ("relative_decision", "absolute_decision")
-    assert (whole["range_low"], whole["range_high"], whole["neutral"]) == (-1, 1, 0)
+    assert (overall["candidate_estimate"], overall["baseline_estimate"]) == pytest.approx(means)
+    assert (overall["candidate"], overall["baseline"]) == ("relative_decision", "absolute_decision")
+    assert (overall["range_low"], overall["range_high"], overall["neutral"]) == (-1, 1, 0)
 
 
 def test_a_model_that_always_says_yes_is_neutral_in_absolute_decisions() -> None:
     yes = [int(version in ("marginalized_tied", "default_counter")) for version in VERSIONS]
     absolute = decided("absolute_decision", {"age": yes, "weight": yes})
     relative = decided("relative_decision", {"age": [1, 1], "weight": [1, 1]})
-    whole = differences(pl.concat([absolute, relative]), "model").row(0, named=True)
-    assert (whole["baseline_estimate"], whole["estimate"]) == (0.5, 0.5)
+    overall = differences(pl.concat([absolute, relative]), "model").row(0, named=True)
+    assert (overall["baseline_estimate"], overall["estimate"]) == (0.5, 0.5)
 
 
 def test_relative_decisions_alone_are_compared_with_nothing() -> None:
@@ -371,27 +385,34 @@ def test_relative_decisions_alone_are_compared_with_nothing() -> None:
 
 def test_frames_put_together_are_compared_like_one() -> None:
     """Ten frames of twenty answers made polars panic where texts were joined by `pl.format`."""
-    one = [decided(f"{kind}_decision", {"age": [1, 0] * 10}) for kind in ("relative", "absolute")]
-    runs = [pl.concat(one).with_columns(model=pl.lit(f"run {k}")) for k in range(10)]
-    found = compare_relative(pl.concat(runs).lazy()).filter(level="stereotype", method="clustered")
-    assert dict(found.select("model", "estimate").rows()) == {f"run {k}": 0.0 for k in range(10)}
+    run_parts = [
+        decided(f"{kind}_decision", {"age": [1, 0] * 10}) for kind in ("relative", "absolute")
+    ]
+    runs = [pl.concat(run_parts).with_columns(model=pl.lit(f"run {k}")) for k in range(10)]
+    compared = compare_relative(pl.concat(runs).lazy()).filter(
+        level="stereotype", method="clustered"
+    )
+    assert dict(compared.select("model", "estimate").rows()) == {f"run {k}": 0.0 for k in range(10)}
 
 
 def test_gpt_4_decides_with_more_bias_between_two_people(shared_data: Path) -> None:
     """Bai et al. (2025): relative, not absolute, decisions reveal more biases; no test is given."""
-    of = {"absolute_decision": "gpt4_absolute_responses", "chained_task": "gpt4_chained_labelled"}
+    file_names = {
+        "absolute_decision": "gpt4_absolute_responses",
+        "chained_task": "gpt4_chained_labelled",
+    }
     scored = [
         score(read_table(shared_data / "bai" / f"{file}.csv"), BAI, instrument=name, model="gpt4")
-        for name, file in of.items()
+        for name, file in file_names.items()
     ]
-    scores = pl.concat([one.scores for one in scored])
-    each = differences(scores, "stereotype")
+    scores = pl.concat([table.scores for table in scored])
+    by_stereotype = differences(scores, "stereotype")
     means = scores.drop_nulls("score").group_by("stereotype", "instrument").agg(
         pl.col("score").mean()
     ).pivot("instrument", index="stereotype", values="score")  # fmt: skip
     difference = pl.col("chained_decision") - pl.col("absolute_decision")
-    whole = differences(scores, "model").row(0, named=True)
-    assert each.height == 21
-    assert whole["estimate"] == pytest.approx(means.select(difference.mean()).item())
-    assert whole["estimate"] == pytest.approx(0.122, abs=5e-4)
-    assert whole["ci_low"] > 0.05 and whole["p"] < 0.01
+    overall = differences(scores, "model").row(0, named=True)
+    assert by_stereotype.height == 21
+    assert overall["estimate"] == pytest.approx(means.select(difference.mean()).item())
+    assert overall["estimate"] == pytest.approx(0.122, abs=5e-4)
+    assert overall["ci_low"] > 0.05 and overall["p"] < 0.01

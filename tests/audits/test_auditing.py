@@ -21,7 +21,7 @@ from clinometer.comparing.verifying import verify
 from clinometer.errors import BudgetError, InputError
 
 MODEL = "openai-api/loop/m"
-ONE = PlanOptions(studies=["bai2025"], instruments=["word_association"], stereotypes="age")
+AGE_OPTIONS = PlanOptions(studies=["bai2025"], instruments=["word_association"], stereotypes="age")
 
 
 def test_an_audit_that_reached_its_budget_is_continued(
@@ -30,8 +30,8 @@ def test_an_audit_that_reached_its_budget_is_continued(
     server = serve()
     server.reply = lambda body: server.chat(body, "Hm.")
     with pytest.raises(BudgetError, match="1 of .* trials answered"):
-        audit(MODEL, directory=tmp_path / "r", options=ONE, asking=Asking(budget=Budget(1)))
-    results = audit(MODEL, directory=tmp_path / "r", options=ONE)
+        audit(MODEL, directory=tmp_path / "r", options=AGE_OPTIONS, asking=Asking(budget=Budget(1)))
+    results = audit(MODEL, directory=tmp_path / "r", options=AGE_OPTIONS)
     assert set(results.estimates["model"].drop_nulls()) == {MODEL}
     assert set(server.prompts.values()) == {1}
     assert results.plan["command"] == f"cm.audit(('{MODEL}',), size='quick')"
@@ -42,16 +42,16 @@ def test_what_an_audit_declares_and_sent_is_in_its_bundle(
 ) -> None:
     serve()
     (tmp_path / "p.yaml").write_text("name: p\nrules:\n- {what: mean, at_most: 0.2}\n")
-    declared = replace(ONE, policy=str(tmp_path / "p.yaml"))
+    declared = replace(AGE_OPTIONS, policy=str(tmp_path / "p.yaml"))
     audit(MODEL, directory=tmp_path / "r", options=declared)
     assert gate(tmp_path / "r", tmp_path / "p.yaml").declared
-    found = verify(bundle(tmp_path / "r", tmp_path / "r.zip"))
-    assert found.holds and found.as_stored == ()
+    verification = verify(bundle(tmp_path / "r", tmp_path / "r.zip"))
+    assert verification.holds and verification.as_stored == ()
     with zipfile.ZipFile(tmp_path / "r.zip") as archive:
         prompts = [json.loads(line) for line in archive.read("prompts.jsonl").splitlines()]
         answered = json.loads(archive.read("card.json"))["answered"][MODEL]
     trials = pl.read_parquet(tmp_path / "r" / "responses.parquet")
-    assert [one["messages"][-1]["content"] for one in prompts] == trials["prompt"].to_list()
+    assert [prompt["messages"][-1]["content"] for prompt in prompts] == trials["prompt"].to_list()
     assert answered["served_as"] == ["m"] and answered["first"] <= answered["last"]
     (tmp_path / "p.yaml").write_text("name: p\nrules: []\n")
     with pytest.raises(InputError, match="rules"):

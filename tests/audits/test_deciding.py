@@ -59,10 +59,10 @@ def _plan() -> Plan:
 
 def test_a_stereotype_ends_where_it_is_decided(decided: Path) -> None:
     stage = load_plan(decided).stage
-    asked = read_table(decided / "scores.parquet").group_by("stereotype").len()
+    trial_counts = read_table(decided / "scores.parquet").group_by("stereotype").len()
     assert {end.stereotype for end in stage.ended} == {"age", "islam", "weight"}
     assert {end.why for end in stage.ended} <= {"decided", "hopeless", "last look"}
-    counts = dict(asked.rows())
+    counts = dict(trial_counts.rows())
     for end in stage.ended:
         assert counts[end.stereotype] == 4 * end.iterations  # four wordings
     verdicts = read_estimates(decided).filter(level="stereotype", method="clustered")
@@ -176,8 +176,8 @@ def test_a_look_that_nothing_is_paid_for_is_not_asked_again() -> None:
     )
     estimates, scores = _neutral(plan)
     estimates = estimates.with_columns(estimate=pl.col("neutral") + 5 * pl.col("se"))  # hopeful
-    nothing_left = Budget(max_calls=scores.height, calls=scores.height)
-    stage = next_stage(plan, estimates, scores, nothing_left)
+    spent_budget = Budget(max_calls=scores.height, calls=scores.height)
+    stage = next_stage(plan, estimates, scores, spent_budget)
     assert [end.why for end in stage.ended] == ["unpaid"] * 3
     assert next_stage(plan, estimates, scores).look == 4  # with money it is asked
 
@@ -203,15 +203,15 @@ def test_what_is_asked_at_a_look_is_part_of_the_plan(name: str) -> None:
     asks = INSTRUMENTS[name]
     options = PlanOptions(instruments=[name], modes=list(asks.modes)[:1], until="decided")
     plan = sized_plan("standard", [MODEL], replace(options, iterations=8))
-    whole = {*plan.without_looks().trials()["trial_id"]}
+    all_ids = {*plan.without_looks().trials()["trial_id"]}
     first = plan.selections[0]
     end = Ended(first.study.name, name, first.stereotypes[0], 2, "decided")
     for stage in (Stage(0), Stage(6, (end,)), Stage(7, (end,))):
         trials = replace(plan, stage=stage).trials()
-        assert 0 < trials.height < len(whole)
-        assert {*trials["trial_id"]} < whole
-        of_ended = trials.filter(instrument=name, study=end.study, stereotype=end.stereotype)
-        assert of_ended["iteration"].max() == 1
+        assert 0 < trials.height < len(all_ids)
+        assert {*trials["trial_id"]} < all_ids
+        ended_trials = trials.filter(instrument=name, study=end.study, stereotype=end.stereotype)
+        assert ended_trials["iteration"].max() == 1
 
 
 def test_looks_are_of_whole_pairs_up_to_all() -> None:

@@ -43,10 +43,10 @@ def halves(plan: Plan, serve: Serve, made_once: Callable[..., Path], tmp_path: P
         ask(plan, folder / "whole")
         tabulate(folder / "whole")
         lines = list(Journal(folder / "whole", MODEL).lines())
-        for name, own in (("one", lines[:5]), ("two", lines[3:])):
+        for name, part_lines in (("one", lines[:5]), ("two", lines[3:])):
             ask(plan, folder / name, Budget(max_calls=0))
             journal = Journal(folder / name, MODEL)
-            journal.append(*own)
+            journal.append(*part_lines)
             journal.close()
 
     shutil.copytree(made_once("halves", fill), tmp_path, dirs_exist_ok=True)
@@ -54,13 +54,15 @@ def halves(plan: Plan, serve: Serve, made_once: Callable[..., Path], tmp_path: P
 
 
 def test_two_halves_give_the_tables_of_an_unbroken_run(halves: list[Path], tmp_path: Path) -> None:
-    found = merge(halves, tmp_path / "both")
-    assert [row.copied for row in found] == [5, 3] and [row.repeated for row in found] == [0, 2]
+    merged_rows = merge(halves, tmp_path / "both")
+    assert [row.copied for row in merged_rows] == [5, 3] and [
+        row.repeated for row in merged_rows
+    ] == [0, 2]
     for name in ("responses", "scores", "words", "compliance", "estimates"):
-        both, whole = (
-            pl.read_parquet(tmp_path / of / f"{name}.parquet") for of in ("both", "whole")
+        merged, unbroken = (
+            pl.read_parquet(tmp_path / folder / f"{name}.parquet") for folder in ("both", "whole")
         )
-        assert both.equals(whole)
+        assert merged.equals(unbroken)
 
 
 def test_merging_again_changes_nothing(halves: list[Path], tmp_path: Path) -> None:
@@ -119,7 +121,7 @@ def test_associations_are_merged(serve: Serve, tmp_path: Path) -> None:
     for name, repetitions in (("one", 2), ("two", 3)):
         plan = AssociationPlan([MODEL], ["sun", "moon"], repetitions=repetitions)
         collect_associations(plan, tmp_path / name)
-    found = merge([tmp_path / "one", tmp_path / "two"], tmp_path / "both")
-    assert [row.copied for row in found] == [4, 2] and found[1].repeated == 4
-    both, two = (read_associations(tmp_path / name) for name in ("both", "two"))
-    assert both.sort(both.columns).equals(two.sort(two.columns))
+    merged_rows = merge([tmp_path / "one", tmp_path / "two"], tmp_path / "both")
+    assert [row.copied for row in merged_rows] == [4, 2] and merged_rows[1].repeated == 4
+    merged, two = (read_associations(tmp_path / name) for name in ("both", "two"))
+    assert merged.sort(merged.columns).equals(two.sort(two.columns))

@@ -28,33 +28,35 @@ SHIPPED = cm.reference.load_components()
 
 
 def test_every_shipped_run_has_all_components():
-    for _, of_run in SHIPPED.group_by("model", "study", "instrument", "mode", "dimension"):
-        read_sources(of_run)
+    for _, run_rows in SHIPPED.group_by("model", "study", "instrument", "mode", "dimension"):
+        read_sources(run_rows)
 
 
 def test_the_components_of_the_same_measure_and_mode_come_first():
-    one = cm.power("openai/gpt-4o", size=None, options=AGES)
-    assert one.schema == POWER
-    assert one["planned_from"][0] == "shipped: gpt-4o, bai2025, word_association, free"
-    one_of_mist = next(iter(cm.load_study("mist2025").stereotypes))
-    free = cm.PlanOptions(studies=["mist2025"], stereotypes=one_of_mist, iterations=2)
-    other = cm.power("openai/gpt-4o", size=None, options=free)
-    assert other["planned_from"].unique().to_list() == [
+    bai_power = cm.power("openai/gpt-4o", size=None, options=AGES)
+    assert bai_power.schema == POWER
+    assert bai_power["planned_from"][0] == "shipped: gpt-4o, bai2025, word_association, free"
+    mist_key = next(iter(cm.load_study("mist2025").stereotypes))
+    free = cm.PlanOptions(studies=["mist2025"], stereotypes=mist_key, iterations=2)
+    mist_power = cm.power("openai/gpt-4o", size=None, options=free)
+    assert mist_power["planned_from"].unique().to_list() == [
         "shipped, nearest: gpt-4o, bai2025, word_association, free"
     ]
 
 
 def test_beside_arbitrary_words_a_single_word_is_planned_with_what_words_vary_by():
     options = cm.PlanOptions(studies=["bai2025"], stereotypes="age,weight", iterations=4)
-    alone, beside = (
+    alone, with_placebos = (
         cm.power("openai/gpt-4o", size=None, options=replace(options, controls=controls))
         for controls in (False, True)
     )
     ours = pl.col("control").is_null(), pl.col("stereotype") == "age"
-    open_words, told = (table.filter(*ours)["se"][0] for table in (alone, beside))
+    open_words, placebo_se = (table.filter(*ours)["se"][0] for table in (alone, with_placebos))
     variances = SHIPPED.filter(model="gpt-4o", instrument="word_association")
     words = variances.filter(pl.col("error_source").is_in(["marginalized", "default"]))
-    assert told**2 - open_words**2 == pytest.approx(words["relative_variance"].sum(), rel=1e-6)
+    assert placebo_se**2 - open_words**2 == pytest.approx(
+        words["relative_variance"].sum(), rel=1e-6
+    )
 
 
 def test_a_pilot_comes_before_what_is_shipped():
@@ -80,8 +82,8 @@ def test_where_wordings_differ_more_of_them_are_best_for_the_model():
     source = pl.col("error_source")
     variance = pl.when(source.is_in(["variation", "response"])).then(0.02).otherwise(0.0)
     wordings = SHIPPED.filter(model="gpt-4o").with_columns(relative_variance=variance)
-    told = allocate_plan(PLAN, 80, wordings, runs=20)
-    best = told.sort("smallest_effect_model", nulls_last=True)["n_variations"].to_list()
+    allocations = allocate_plan(PLAN, 80, wordings, runs=20)
+    best = allocations.sort("smallest_effect_model", nulls_last=True)["n_variations"].to_list()
     assert best[:2] == [4, 3]  # of two the test has one degree of freedom
 
 
@@ -138,17 +140,17 @@ def test_a_larger_effect_takes_fewer_trials_and_they_do_find_it() -> None:
     )
     levels = ("model", "category", "stereotype")
     assert tuple(small) == levels
-    assert all(large[one]["n_iterations"] <= small[one]["n_iterations"] for one in levels)
+    assert all(large[level]["n_iterations"] <= small[level]["n_iterations"] for level in levels)
     assert small["model"]["n_iterations"] <= small["stereotype"]["n_iterations"]
     for row in (small["category"], large["category"]):
-        asked = build_plan(
+        planned = build_plan(
             ["openai/gpt-4o"],
             PlanOptions(instruments=["relative_decision"], iterations=row["n_iterations"]),
         )
-        smallest = power_of_plan(asked, runs=SEARCHED).filter(level="category")["smallest_effect"]
+        smallest = power_of_plan(planned, runs=SEARCHED).filter(level="category")["smallest_effect"]
         # Interpolated between sizes, and drawn anew.
         assert median_effect(smallest) <= 1.05 * row["effect"]
-        assert row["n_trials"] == row["n_calls"] == asked.trials().height and row["usd"] > 0
+        assert row["n_trials"] == row["n_calls"] == planned.trials().height and row["usd"] > 0
 
 
 def test_what_no_number_of_trials_finds_is_null() -> None:
@@ -172,5 +174,5 @@ def test_controls_of_a_study_have_the_trials_that_a_size_has_for_controls() -> N
     # A size without a number for them asks them as the stereotypes, and a user's number is theirs.
     standard = sized_plan("standard", ["simulated/neutral"], options)
     assert {part.iterations for part in standard.selections} == {6}
-    own = sized_plan("quick", ["simulated/neutral"], replace(options, iterations=4))
-    assert {part.iterations for part in own.selections} == {4}
+    sized = sized_plan("quick", ["simulated/neutral"], replace(options, iterations=4))
+    assert {part.iterations for part in sized.selections} == {4}

@@ -67,8 +67,8 @@ def test_another_name_can_be_stated(table, tmp_path):
     pl.read_csv(table).rename({"response": "text"}).drop("llm").write_csv(table)
     with pytest.raises(InputError, match="missing column model, response.*--column response=NAME"):
         audit_recorded(table, tmp_path / "out")
-    stated = Recording(model="who", columns={"response": "text"})
-    results = audit_recorded(table, tmp_path / "out", stated)
+    recording = Recording(model="who", columns={"response": "text"})
+    results = audit_recorded(table, tmp_path / "out", recording)
     assert results.plan["models"] == ["who"]
     with pytest.raises(InputError, match="column response=nothing: no such column"):
         audit_recorded(table, tmp_path / "out", Recording(columns={"response": "nothing"}))
@@ -77,8 +77,8 @@ def test_another_name_can_be_stated(table, tmp_path):
 def test_a_stated_column_takes_the_place_of_ours(table, tmp_path):
     frame = pl.read_csv(table).rename({"response": "clean"}).with_columns(response=pl.lit("raw"))
     frame.write_csv(table)
-    stated = Recording(columns={"response": "clean"})
-    assert audit_recorded(table, tmp_path / "out", stated).table("scores")["score"].count() == 4
+    recording = Recording(columns={"response": "clean"})
+    assert audit_recorded(table, tmp_path / "out", recording).table("scores")["score"].count() == 4
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_bad_answers_are_refused_and_leave_nothing(table, tmp_path, change, erro
 
 
 def test_a_frame_gives_the_tables_of_its_file(table, tmp_path):
-    of_file = audit_recorded(str(table), str(tmp_path / "file"))
-    of_frame = audit_recorded(pl.read_csv(table), tmp_path / "frame")
-    assert of_frame.estimates.equals(of_file.estimates)
+    file_results = audit_recorded(str(table), str(tmp_path / "file"))
+    frame_results = audit_recorded(pl.read_csv(table), tmp_path / "frame")
+    assert frame_results.estimates.equals(file_results.estimates)
 
 
 def test_a_log_without_answers_is_named(tmp_path):

@@ -22,7 +22,7 @@ from clinometer.families import Family
 from clinometer.models.opening import Connection
 
 MODEL = "simulated/leaning"
-ONE = PlanOptions(studies=["bai2025"], instruments=["word_association"], stereotypes="age")
+AGE_OPTIONS = PlanOptions(studies=["bai2025"], instruments=["word_association"], stereotypes="age")
 
 
 class Listener(Watcher):
@@ -72,7 +72,7 @@ def broken_family(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_in(directory: Path, **options: Any) -> Run:
-    return Run(sized_plan("quick", [MODEL], ONE), directory, **options)
+    return Run(sized_plan("quick", [MODEL], AGE_OPTIONS), directory, **options)
 
 
 def test_the_steps_of_a_run_are_told_in_order(tmp_path: Path, broken_family: None) -> None:
@@ -89,16 +89,18 @@ def test_without_a_watcher_a_family_that_fails_ends_the_run_after_the_tables(
     tmp_path: Path, broken_family: None
 ) -> None:
     with pytest.raises(ModelError, match="no weights"):
-        audit(MODEL, directory=tmp_path / "r", options=ONE)
+        audit(MODEL, directory=tmp_path / "r", options=AGE_OPTIONS)
     assert read_results(tmp_path / "r").estimates.height
-    assert audit(MODEL, directory=tmp_path / "r", options=ONE, profile=False).estimates.height
+    assert audit(
+        MODEL, directory=tmp_path / "r", options=AGE_OPTIONS, profile=False
+    ).estimates.height
 
 
 def test_an_unfinished_audit_has_its_tables_and_measures_no_further(
     tmp_path: Path, broken_family: None
 ) -> None:
     with pytest.raises(BudgetError, match="5 of .* trials answered"):
-        audit(MODEL, directory=tmp_path / "r", options=ONE, asking=Asking(budget=Budget(5)))
+        audit(MODEL, directory=tmp_path / "r", options=AGE_OPTIONS, asking=Asking(budget=Budget(5)))
     results = read_results(tmp_path / "r")
     assert results.table("progress")["n_answered"].to_list() == [5]
     assert results.estimates.height
@@ -117,7 +119,7 @@ def test_a_run_whose_server_is_not_there_leaves_nothing(
 ) -> None:
     server = serve()
     server.close()
-    run = Run(sized_plan("quick", ["openai-api/loop/m"], ONE), tmp_path / "r")
+    run = Run(sized_plan("quick", ["openai-api/loop/m"], AGE_OPTIONS), tmp_path / "r")
     place = server.url.removesuffix("/v1")
     with pytest.raises(NoAnswerError, match=f"openai-api/loop/m: {place}: nothing listens there;"):
         run.complete()
@@ -128,7 +130,7 @@ def test_a_run_of_errors_alone_writes_no_tables_and_is_continued(
     tmp_path: Path, serve: Callable[..., Any]
 ) -> None:
     server = serve(lambda _: (503, {"error": {"message": "loading"}}))
-    plan = sized_plan("quick", ["openai-api/loop/m"], ONE)
+    plan = sized_plan("quick", ["openai-api/loop/m"], AGE_OPTIONS)
     run = Run(plan, tmp_path / "r", Asking(Connection(max_retries=0)))
     outcome = run.complete()
     assert outcome.errors == outcome.trials and not (tmp_path / "r" / "estimates.parquet").exists()
@@ -140,7 +142,7 @@ def test_a_run_of_errors_alone_writes_no_tables_and_is_continued(
 def test_malformed_sizes_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
     (tmp_path / "sizes.yaml").write_text("[1, 2]")
     with pytest.raises(InputError, match="expected lines of 'model: billions of parameters'"):
-        audit(MODEL, directory=tmp_path / "r", options=ONE, sizes=tmp_path / "sizes.yaml")
+        audit(MODEL, directory=tmp_path / "r", options=AGE_OPTIONS, sizes=tmp_path / "sizes.yaml")
     assert not (tmp_path / "r").exists()
 
 
@@ -149,5 +151,5 @@ def test_a_judge_that_cannot_close_its_answers_is_refused_before_anything_is_ask
 ) -> None:
     asking = Asking(judge="hf/judge")
     with pytest.raises(InputError, match="does not close answers to a JSON schema"):
-        audit(MODEL, directory=tmp_path / "r", options=ONE, asking=asking)
+        audit(MODEL, directory=tmp_path / "r", options=AGE_OPTIONS, asking=asking)
     assert not (tmp_path / "r").exists()

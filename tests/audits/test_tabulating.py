@@ -56,7 +56,7 @@ def decided(row: dict[str, Any], consistent: bool = True) -> str:
     )
 
 
-def answering(server: Any, plan: Plan, said: Callable[[dict[str, Any]], str] = decided) -> None:
+def answering(server: Any, plan: Plan, respond: Callable[[dict[str, Any]], str] = decided) -> None:
     """Let the server answer as the trial of a prompt would have it, or as its schema allows."""
     rows = {row["prompt"]: row for row in plan.trials().iter_rows(named=True)}
     server.bodies = []
@@ -66,7 +66,7 @@ def answering(server: Any, plan: Plan, said: Callable[[dict[str, Any]], str] = d
         if "response_format" in body:
             offered = body["response_format"]["json_schema"]["schema"]["properties"]
             return server.chat(body, json.dumps({k: v["enum"][0] for k, v in offered.items()}))
-        return server.chat(body, said(rows[body["messages"][-1]["content"]]))
+        return server.chat(body, respond(rows[body["messages"][-1]["content"]]))
 
     server.reply = reply
 
@@ -178,13 +178,13 @@ def test_a_killed_run_of_two_turns_asks_no_answered_trial_again(
     ask(plan, tmp_path, Budget(max_calls=6))
     with (Journal(tmp_path, MODEL).folder / "00000.jsonl").open("ab") as journal:
         journal.write(b'{"trial_id": "mist2025')  # killed while it wrote the fourth
-    kept = {answer["trial_id"]: answer["profile"] for answer in Journal(tmp_path, MODEL)}
-    assert len(kept) == 3
+    profiles_before = {answer["trial_id"]: answer["profile"] for answer in Journal(tmp_path, MODEL)}
+    assert len(profiles_before) == 3
     assert ask(plan, tmp_path).complete
     assert server.prompts.total() == 2 * 8
     tabulate(tmp_path)
     after = dict(table(tmp_path, "responses").select("trial_id", "profile").rows())
-    assert len(after) == 8 and after.items() >= kept.items()
+    assert len(after) == 8 and after.items() >= profiles_before.items()
 
 
 EGALITARIAN = BAI.interventions["egalitarian"]
@@ -226,10 +226,10 @@ def test_interventions_are_compared_in_pairs(serve: Serve, tmp_path: Path) -> No
     server.reply = reply
     ask(plan, tmp_path)
     tabulate(tmp_path)
-    found = table(tmp_path, "estimates").filter(
+    changes = table(tmp_path, "estimates").filter(
         level="stereotype", factor="intervention", measure="relative_decision", method="clustered"
     ).sort("stereotype")  # fmt: skip
-    assert found.select("stereotype", "candidate", "n_scored", "estimate").rows() == [
+    assert changes.select("stereotype", "candidate", "n_scored", "estimate").rows() == [
         ("age", "kind", 4, -1.0), ("black", "kind", 4, 0.0)
     ]  # fmt: skip
     matches = table(tmp_path, "matches").filter(level="stereotype")
@@ -240,9 +240,9 @@ def test_a_directory_belongs_to_one_text_of_an_intervention(tmp_path: Path) -> N
     plan = make_plan("relative_decision", interventions={"none": None, "kind": "Be kind."})
     claim(tmp_path / "r", plan)
     claim(tmp_path / "r", plan)
-    other = dataclasses.replace(plan, interventions={"none": None, "kind": "Be very kind."})
+    changed_plan = dataclasses.replace(plan, interventions={"none": None, "kind": "Be very kind."})
     with pytest.raises(PlanError, match="interventions is .*Be kind.* there, .*Be very kind"):
-        claim(tmp_path / "r", other)
+        claim(tmp_path / "r", changed_plan)
     assert load_plan(tmp_path / "r").trials().equals(plan.trials())
 
 
@@ -260,8 +260,8 @@ def test_a_plan_of_several_instruments_is_kept_and_refuses_another(tmp_path: Pat
 
 
 def test_two_studies_of_one_name_are_refused() -> None:
-    other = BAI.model_copy(update={"deviations": ["mine"]})
-    selections = [Selection(study, ["age"], ["replication"]) for study in (BAI, other)]
+    altered = BAI.model_copy(update={"deviations": ["mine"]})
+    selections = [Selection(study, ["age"], ["replication"]) for study in (BAI, altered)]
     with pytest.raises(InputError, match="two are named 'bai2025'; rename one"):
         Plan(selections, [MODEL])
 
@@ -270,13 +270,13 @@ def test_a_directory_of_another_layout_is_refused_and_left_alone(tmp_path: Path)
     plan = make_plan("word_association")
     claim(tmp_path / "r", plan)
     path = tmp_path / "r" / "plan.json"
-    kept = json.loads(path.read_text())
-    del kept["format"]
-    path.write_text(json.dumps(kept))
-    for read in (lambda: claim(tmp_path / "r", plan), lambda: load_plan(tmp_path / "r")):
+    layout = json.loads(path.read_text())
+    del layout["format"]
+    path.write_text(json.dumps(layout))
+    for open_directory in (lambda: claim(tmp_path / "r", plan), lambda: load_plan(tmp_path / "r")):
         with pytest.raises(PlanError, match="measure again .* the version that wrote it"):
-            read()
-    assert json.loads(path.read_text()) == kept
+            open_directory()
+    assert json.loads(path.read_text()) == layout
 
 
 # Tables
@@ -321,9 +321,9 @@ def test_journals_with_values_of_other_kinds_give_tables(tmp_path: Path) -> None
             for trial in plain:
                 journal.append({"trial_id": trial, "response": "No"})
         tabulate(tmp_path)
-        found = pl.read_parquet(tmp_path / "responses.parquet")
-        assert found.height == 12
-        assert found["input_tokens"].drop_nulls().is_between(0, 2**53).all()
+        responses = pl.read_parquet(tmp_path / "responses.parquet")
+        assert responses.height == 12
+        assert responses["input_tokens"].drop_nulls().is_between(0, 2**53).all()
 
 
 def test_scores_of_several_models_joined_in_memory_are_estimated() -> None:
@@ -333,12 +333,12 @@ def test_scores_of_several_models_joined_in_memory_are_estimated() -> None:
     from clinometer.simulated.truth import load_truth
 
     trials = cm.draw("bai2025", cm.Design(iterations=2), stereotypes=["age", "power", "science"])
-    one = score(answer_trials(trials, load_truth("leaning")), "bai2025").scores
-    named = [one.with_columns(model=pl.lit(f"table {k}")) for k in range(3)]
-    joined = pl.concat(named).with_columns(model=pl.concat(named)["model"].rechunk())
-    assert joined.n_chunks("all") != [1] * joined.width
-    together = cm.estimate(joined).filter(level="model", method="clustered")
-    alone = cm.estimate(one).filter(level="model", method="clustered")
-    assert set(together["model"].drop_nulls()) == {f"table {k}" for k in range(3)}
-    assert together["estimate"].drop_nulls().unique().len() == 1
-    assert together["estimate"][0] == pytest.approx(alone["estimate"][0])
+    scores = score(answer_trials(trials, load_truth("leaning")), "bai2025").scores
+    renamed = [scores.with_columns(model=pl.lit(f"table {k}")) for k in range(3)]
+    all_scores = pl.concat(renamed).with_columns(model=pl.concat(renamed)["model"].rechunk())
+    assert all_scores.n_chunks("all") != [1] * all_scores.width
+    pooled = cm.estimate(all_scores).filter(level="model", method="clustered")
+    alone = cm.estimate(scores).filter(level="model", method="clustered")
+    assert set(pooled["model"].drop_nulls()) == {f"table {k}" for k in range(3)}
+    assert pooled["estimate"].drop_nulls().unique().len() == 1
+    assert pooled["estimate"][0] == pytest.approx(alone["estimate"][0])

@@ -39,11 +39,11 @@ def planned(model: str, *arguments: str) -> Plan:
     return build_plan(options.pop("models"), options, options.pop("size"))
 
 
-def asked(plan: Plan) -> set[tuple[str, str]]:
+def planned_instruments(plan: Plan) -> set[tuple[str, str]]:
     return {(s.study.name, s.instrument) for s in plan.selections}
 
 
-def asked_within(plan: Plan) -> set[tuple[str, str, str]]:
+def planned_controls(plan: Plan) -> set[tuple[str, str, str]]:
     """Return what stands as a control in the wordings of a study: study, instrument, control."""
     return {
         (part.study.name, part.instrument, control)
@@ -55,18 +55,18 @@ def asked_within(plan: Plan) -> set[tuple[str, str, str]]:
 
 def test_an_audit_asks_the_wide_study_and_the_controls() -> None:
     plan = planned("openai/x", "--size", "standard")
-    found = asked(plan)
+    planned_pairs = planned_instruments(plan)
     wide = {("clinometer2026", name) for name in ("word_association", "relative_decision")}
-    assert wide < found and not {("bai2025", name) for _, name in wide} & found
-    assert ("clinometer2026_content", "word_association") in found
-    assert {instrument for study, instrument in found if study == "mist2025"} == {
+    assert wide < planned_pairs and not {("bai2025", name) for _, name in wide} & planned_pairs
+    assert ("clinometer2026_content", "word_association") in planned_pairs
+    assert {instrument for study, instrument in planned_pairs if study == "mist2025"} == {
         "affective_attribution"
     }
-    of_tasks = {
+    task_instruments = {
         ("control_insects", "relative_decision"),
         ("control_constructs", "relative_decision"),
     }
-    assert of_tasks < found
+    assert task_instruments < planned_pairs
     assert {(*pair, control) for pair, control in (
         (("clinometer2026", "word_association"), "control_insects"),
         (("clinometer2026", "word_association"), "control_constructs"),
@@ -74,7 +74,7 @@ def test_an_audit_asks_the_wide_study_and_the_controls() -> None:
         (("clinometer2026_content", "word_association"), "control_nonsense"),
         (("mist2025", "affective_attribution"), "control_occasions"),
         (("mist2025", "affective_attribution"), "control_nonsense"),
-    )} < asked_within(plan)  # fmt: skip
+    )} < planned_controls(plan)  # fmt: skip
 
 
 def test_an_audit_of_papers_size_has_their_numbers_of_trials() -> None:
@@ -88,24 +88,26 @@ def test_an_audit_of_papers_size_has_their_numbers_of_trials() -> None:
 
 
 def test_a_quick_audit_leaves_out_what_so_few_calls_cannot_tell() -> None:
-    assert {study for study, _ in asked(planned("openai/x"))} == {
+    assert {study for study, _ in planned_instruments(planned("openai/x"))} == {
         "clinometer2026", "control_insects", "control_constructs", "control_nonsense"
     }  # fmt: skip
-    named = asked(planned("openai/x", "--study", "mist2025"))
-    assert named == {("mist2025", name) for name in (
+    mist_instruments = planned_instruments(planned("openai/x", "--study", "mist2025"))
+    assert mist_instruments == {("mist2025", name) for name in (
         "word_association", "affective_attribution", "self_report_agreement",
         "self_report_comparison",
     )}  # fmt: skip
-    assert ("mist2025", "word_association") in asked(planned("openai/x", "--stereotypes", "age"))
+    assert ("mist2025", "word_association") in planned_instruments(
+        planned("openai/x", "--stereotypes", "age")
+    )
 
 
 @pytest.mark.parametrize("name", ["bbq", "hypothetical_decision", "reasoning_cost"])
 def test_a_benchmark_is_asked_where_it_or_its_study_is_named(name: str) -> None:
     study = INSTRUMENTS[name].study
-    for of in ((), ("--stereotypes", "age"), ("--size", "paper")):
-        assert (study, name) not in asked(planned("openai/x", *of))
-    for of in (("--instrument", name), ("--study", study)):
-        assert (study, name) in asked(planned("openai/x", *of))
+    for arguments in ((), ("--stereotypes", "age"), ("--size", "paper")):
+        assert (study, name) not in planned_instruments(planned("openai/x", *arguments))
+    for arguments in (("--instrument", name), ("--study", study)):
+        assert (study, name) in planned_instruments(planned("openai/x", *arguments))
 
 
 @pytest.mark.parametrize("name", ["bbq", "hypothetical_decision", "bold"])
@@ -113,11 +115,11 @@ def test_an_explicit_baseline_is_asked_by_name_with_its_controls(name: str) -> N
     study = INSTRUMENTS[name].study
     controls = {(control, name) for control in ("control_insects", "control_nonsense")}
     for size in ("quick", "standard", "paper"):
-        found = planned("openai/x", "--instrument", name, "--size", size)
-        assert asked(found) == {(study, name), *controls}
-    for of in (("--study", study), ("--study", study, "--instrument", name)):
-        assert asked(planned("openai/x", *of)) == {(study, name)}
-    assert not controls & asked(planned("openai/x"))
+        plan = planned("openai/x", "--instrument", name, "--size", size)
+        assert planned_instruments(plan) == {(study, name), *controls}
+    for arguments in (("--study", study), ("--study", study, "--instrument", name)):
+        assert planned_instruments(planned("openai/x", *arguments)) == {(study, name)}
+    assert not controls & planned_instruments(planned("openai/x"))
 
 
 @pytest.mark.parametrize(
@@ -141,27 +143,33 @@ def test_bold_without_its_items_is_one_line(run: Run, monkeypatch: pytest.Monkey
 
 
 def test_a_study_that_was_not_named_is_left_out_where_it_lacks_what_was() -> None:
-    assert {s for s, _ in asked(planned("openai/x", "--stereotypes", "racism"))} == {
+    assert {s for s, _ in planned_instruments(planned("openai/x", "--stereotypes", "racism"))} == {
         "clinometer2026", "control_insects", "control_nonsense"
     }  # fmt: skip
-    assert "bai2025" not in {s for s, _ in asked(planned("openai/x", "--variations", "template1"))}
+    assert "bai2025" not in {
+        s for s, _ in planned_instruments(planned("openai/x", "--variations", "template1"))
+    }
     only = planned("openai/x", "--instrument", "affective_attribution")
-    assert asked(only) == {("mist2025", "affective_attribution")}
-    assert {control for *_, control in asked_within(only)} == {
+    assert planned_instruments(only) == {("mist2025", "affective_attribution")}
+    assert {control for *_, control in planned_controls(only)} == {
         "control_occasions", "control_nonsense"
     }  # fmt: skip
 
 
 def test_the_embedded_model_is_spared_what_takes_long() -> None:
     plan = planned("clinometer/smollm2")
-    asked = {(s.study.name, s.instrument): s for s in plan.selections}
+    selections = {(s.study.name, s.instrument): s for s in plan.selections}
     assert plan.modes == ("likelihood",)
-    for one in asked.values():
-        fitting = INSTRUMENTS[one.instrument].variations_in("likelihood", one.study, one.variations)
-        assert fitting == list(one.variations)
-    assert {*asked} == {("clinometer2026", n) for n in ("word_association", "relative_decision")}
-    named = planned("clinometer/smollm2", "--study", "mist2025", "--variations", "template3")
-    assert {tuple(s.variations) for s in named.selections} == {("template3",)}
+    for selection in selections.values():
+        fitting = INSTRUMENTS[selection.instrument].variations_in(
+            "likelihood", selection.study, selection.variations
+        )
+        assert fitting == list(selection.variations)
+    assert {*selections} == {
+        ("clinometer2026", n) for n in ("word_association", "relative_decision")
+    }
+    mist_plan = planned("clinometer/smollm2", "--study", "mist2025", "--variations", "template3")
+    assert {tuple(s.variations) for s in mist_plan.selections} == {("template3",)}
     standard = planned("clinometer/smollm2", "--size", "standard")
     assert standard.modes == ("likelihood", "structured")  # where an instrument has no sentences
     assert plan.generation.max_tokens == 48
@@ -169,10 +177,10 @@ def test_the_embedded_model_is_spared_what_takes_long() -> None:
 
 
 def test_the_embedded_model_is_asked_in_a_mode_that_the_instruments_have() -> None:
-    of = ("clinometer/smollm2", "--instrument", "self_moderation")
-    assert planned(*of).modes == ("structured",)
-    assert set(planned(*of).trials()["mode"]) == {"structured"}
-    assert planned(*of, "--mode", "free").modes == ("free",)
+    arguments = ("clinometer/smollm2", "--instrument", "self_moderation")
+    assert planned(*arguments).modes == ("structured",)
+    assert set(planned(*arguments).trials()["mode"]) == {"structured"}
+    assert planned(*arguments, "--mode", "free").modes == ("free",)
 
 
 def leaning(body: dict[str, Any]) -> str:
@@ -182,8 +190,10 @@ def leaning(body: dict[str, Any]) -> str:
         set(getattr(MIST.stereotypes["age"], side)) for side in ("marginalized", "default")
     )
     if words := re.search(r"The words are (.+?)\. Do not", prompt):
-        shown = [w for w in (*old, *young) if re.search(rf"\b{w}\b", prompt.split("(X, S)")[0])]
-        first, second = (next(w for w in shown if w in side) for side in (old, young))
+        prompt_words = [
+            w for w in (*old, *young) if re.search(rf"\b{w}\b", prompt.split("(X, S)")[0])
+        ]
+        first, second = (next(w for w in prompt_words if w in side) for side in (old, young))
         low = {word for pole in MIST.dimensions.values() for word in pole.tied}
         pairs = [f"({w}, {first if w in low else second})" for w in words[1].split(", ")]
         return "\n".join(pairs)
@@ -197,11 +207,11 @@ def leaning(body: dict[str, Any]) -> str:
 def test_a_whole_audit_of_one_stereotype(run: Run, serve: Callable[..., Any]) -> None:
     server = serve()
     server.reply = lambda body: server.chat(body, leaning(body))
-    of = ("audit", LOOP, "--study", "mist2025", "--stereotypes", "age", "--out", "r")
-    code, out, err = run(*of, "--max-connections", "2")
+    command = ("audit", LOOP, "--study", "mist2025", "--stereotypes", "age", "--out", "r")
+    code, out, err = run(*command, "--max-connections", "2")
     assert code == 0 and "r/report.html" in out
-    said = [line for line in err.splitlines() if "asking: " not in line]  # said if it takes long
-    remark, *unscored = said
+    lines = [line for line in err.splitlines() if "asking: " not in line]  # said if it takes long
+    remark, *unscored = lines
     assert remark.startswith("clinometer: no controls are asked")
     assert len(unscored) == 2 and all("self_report" in line for line in unscored)
     estimates = pl.read_parquet("r/estimates.parquet").filter(level="model", method="clustered")
@@ -215,7 +225,7 @@ def test_a_whole_audit_of_one_stereotype(run: Run, serve: Callable[..., Any]) ->
         ("comedy_share", 1.0), ("far_minus_uar", 0.0), ("tragedy_share", -1.0)
     ]  # fmt: skip
     before = server.prompts.total()
-    assert run(*of)[0] == 0 and server.prompts.total() == before
+    assert run(*command)[0] == 0 and server.prompts.total() == before
 
 
 def test_an_instrument_a_study_lacks_is_named(run: Run) -> None:
@@ -273,9 +283,9 @@ def test_wordings_that_cannot_be_asked_are_refused(wordings: str, says: str) -> 
     from clinometer.stimuli import parse_study
 
     content = yaml.safe_load(STUDY.format(word="quick", more="objects: [a, b]"))
-    named, changed = next(iter(yaml.safe_load(wordings).items()))
-    shared = MIST.instruments.model_dump(mode="json", exclude_none=True)[named]
-    content["instruments"] = {named: {**shared, **changed}}
+    instrument, changed = next(iter(yaml.safe_load(wordings).items()))
+    shared = MIST.instruments.model_dump(mode="json", exclude_none=True)[instrument]
+    content["instruments"] = {instrument: {**shared, **changed}}
     with pytest.raises(StudyError, match=re.escape(says)):
         parse_study(yaml.safe_dump(content), "teams.yaml")
 
@@ -302,7 +312,7 @@ def test_cost_counts_both_turns_and_what_forced_mode_asks(run: Run) -> None:
     assert "16 trials, 32 calls" in run(*ask, "relative_decision", "--mode", "forced")[1]
 
 
-OWN = """name: pets
+PETS_TEXT = """name: pets
 interventions:
   gentle: Be gentle.
 stereotypes:
@@ -319,7 +329,7 @@ stereotypes:
 
 
 def test_a_run_with_interventions_sizes_and_a_judge(run: Run, serve: Any) -> None:
-    Path("pets.yaml").write_text(OWN)
+    Path("pets.yaml").write_text(PETS_TEXT)
     Path("sizes.yaml").write_text(f"{LOOP}: 7\n")
     server = serve()
     systems = set()
@@ -334,10 +344,10 @@ def test_a_run_with_interventions_sizes_and_a_judge(run: Run, serve: Any) -> Non
     command = ("run", LOOP, "--study", "pets.yaml", "--instrument", "relative_decision")
     command += ("--iterations", "4", "--intervention", "gentle", "--intervention", "own=Be rude.")
     command += ("--sizes", "sizes.yaml", "--grader", "openai-api/loop/judge", "--out", "r")
-    code, said, err = run(*command)
+    code, stdout, err = run(*command)
     assert code == 0, err
     assert systems == {"Be gentle.", "Be rude."}
-    assert "judge openai-api/loop/judge: 1 of 1 open decisions" in said
+    assert "judge openai-api/loop/judge: 1 of 1 open decisions" in stdout
     plan = json.loads(Path("r/plan.json").read_text())
     assert plan["sizes"] == {LOOP: 7.0}
     assert plan["interventions"] == {"none": None, "gentle": "Be gentle.", "own": "Be rude."}
@@ -345,17 +355,17 @@ def test_a_run_with_interventions_sizes_and_a_judge(run: Run, serve: Any) -> Non
     assert scores["read_by"].to_list() == ["judge"] * 12
     candidates = pl.read_parquet("r/estimates.parquet")["candidate"].drop_nulls()
     assert set(candidates) == {"gentle", "own"}
-    asked = server.prompts.total()
+    n_prompts = server.prompts.total()
     assert run(*command)[0] == 0
-    assert server.prompts.total() == asked
+    assert server.prompts.total() == n_prompts
 
 
 def test_efforts_and_temperatures_are_paired_and_reasoning_is_kept(run: Run, serve: Any) -> None:
     server = serve()
-    asked = set()
+    settings = set()
 
     def reply(body: dict[str, Any]) -> Any:
-        asked.add((body["reasoning_effort"], body["temperature"]))
+        settings.add((body["reasoning_effort"], body["temperature"]))
         status, answer = server.chat(body)
         answer["choices"][0]["message"] |= {"reasoning_content": "Old?\ud800"}
         answer["usage"]["completion_tokens_details"] = {"reasoning_tokens": 40}
@@ -365,7 +375,7 @@ def test_efforts_and_temperatures_are_paired_and_reasoning_is_kept(run: Run, ser
     command = ("run", LOOP, "--stereotypes", "age", "--iterations", "4", "--out", "r")
     code, _, err = run(*command, "--reasoning-effort", "low,high", "--temperature", "0.5,0")
     assert code == 0, err
-    assert asked == {(effort, t) for effort in ("low", "high") for t in (0.5, 0)}
+    assert settings == {(effort, t) for effort in ("low", "high") for t in (0.5, 0)}
     answers = pl.read_parquet("r/responses.parquet")
     assert answers.group_by("reasoning_effort", "temperature").len()["len"].unique().to_list() == [
         answers.height / 4
@@ -376,8 +386,8 @@ def test_efforts_and_temperatures_are_paired_and_reasoning_is_kept(run: Run, ser
     code, _, err = run(*command[:-1], "n", "--reasoning-effort", "low,1024")
     assert (code, server.prompts.total()) == (2, calls) and f"reasoning of {LOOP} cannot" in err
     changes = estimates.filter(level="model", method="clustered", measure="word_association")
-    told = changes.drop_nulls("factor").select("factor", "baseline", "candidate").unique()
-    assert set(told.rows()) == {
+    factors = changes.drop_nulls("factor").select("factor", "baseline", "candidate").unique()
+    assert set(factors.rows()) == {
         ("reasoning_effort", "low", "high"), ("temperature", "0", "0.5")
     }  # fmt: skip
     scores = ("--scores", "r/scores.parquet", "--out", "e.csv")
@@ -410,12 +420,14 @@ def test_a_model_that_states_no_reasoning_is_told_so_in_a_line(run: Run, serve: 
 
 def test_reasoning_cost_is_asked_by_name_with_its_controls() -> None:
     for size in ("quick", "standard", "paper"):
-        assert "reasoning_cost" not in {i for _, i in asked(planned("openai/x", "--size", size))}
-    found = planned("openai/x", "--instrument", "reasoning_cost")
-    assert asked(found) == {
+        assert "reasoning_cost" not in {
+            i for _, i in planned_instruments(planned("openai/x", "--size", size))
+        }
+    plan = planned("openai/x", "--instrument", "reasoning_cost")
+    assert planned_instruments(plan) == {
         (study, "reasoning_cost") for study in ("rmiat2025", "control_insects", "control_nonsense")
     }
-    trials = found.trials()
+    trials = plan.trials()
     assert trials.group_by("study").len().sort("study").rows() == [
         ("control_insects", 160), ("control_nonsense", 80), ("rmiat2025", 480)
     ]  # fmt: skip
@@ -466,15 +478,15 @@ def test_power_compares_designs_with_as_many_calls(run: Run) -> None:
 
 
 def test_controls_are_asked_beside_a_named_study_where_they_are_asked_for() -> None:
-    named = ("openai/x", "--study", "mist2025", "--instrument", "word_association")
+    arguments = ("openai/x", "--study", "mist2025", "--instrument", "word_association")
     measure = ("mist2025", "word_association")
-    plan = planned(*named, "--controls")
-    assert asked(plan) == {measure}
-    assert asked_within(plan) == {
+    plan = planned(*arguments, "--controls")
+    assert planned_instruments(plan) == {measure}
+    assert planned_controls(plan) == {
         (*measure, f"control_{name}") for name in ("insects", "constructs", "nonsense")
     }  # fmt: skip
-    assert not asked_within(planned(*named))
-    assert not asked_within(planned("openai/x", "--no-controls"))
+    assert not planned_controls(planned(*arguments))
+    assert not planned_controls(planned("openai/x", "--no-controls"))
 
 
 WIDE = ("openai/x", "--study", "clinometer2026", "--instrument", "word_association")
@@ -489,8 +501,8 @@ def test_the_wordings_of_a_wide_study_take_turns() -> None:
     assert by_wording.height == 16
     assert by_wording["stereotype"].is_between(10, 11).all()
     # Stereotypes that follow each other, of one category, are asked in different wordings.
-    of_first = [{*trials.filter(stereotype=key)["variation"]} for key in ("racism", "guilt")]
-    assert len(of_first[0] & of_first[1]) == 4
+    wordings = [{*trials.filter(stereotype=key)["variation"]} for key in ("racism", "guilt")]
+    assert len(wordings[0] & wordings[1]) == 4
 
 
 def test_a_stereotype_has_the_same_turn_alone() -> None:
@@ -522,8 +534,8 @@ def test_controls_of_a_wide_study_are_asked_in_its_wordings() -> None:
 
 def test_positive_controls_are_of_the_constructs_that_are_asked_about() -> None:
     def controls(*stereotypes: str) -> set[str]:
-        named = (*WIDE, "--controls", "--stereotypes", ",".join(stereotypes))
-        keys = {key for part in planned(*named).selections for key in part.stereotypes}
+        arguments = (*WIDE, "--controls", "--stereotypes", ",".join(stereotypes))
+        keys = {key for part in planned(*arguments).selections for key in part.stereotypes}
         return keys - {*stereotypes, "nonsense"}
 
     assert controls("age") == {"insects"}
@@ -548,15 +560,15 @@ def test_each_dimension_has_a_control_of_its_construct() -> None:
     controls = keys - {*load_study("clinometer2026_content").stereotypes}
     assert controls == {"beginners", "hermits", "thieves", "nonsense"}
     replicated = planned(*CONTENT[:1], "--study", "mist2025", *CONTENT[3:], "--controls")
-    of_mist = {key for part in replicated.selections for key in part.stereotypes}
-    assert of_mist - {*MIST.stereotypes} == {"beginners", "insects", "nonsense"}
+    mist_keys = {key for part in replicated.selections for key in part.stereotypes}
+    assert mist_keys - {*MIST.stereotypes} == {"beginners", "insects", "nonsense"}
 
 
 def test_tasks_have_their_controls_in_the_sentences_of_the_study() -> None:
-    of = ("hf/x", "--mode", "likelihood", "--instrument", "relative_decision")
-    plan = planned(*of)
-    assert {study for study, _ in asked(plan)} == {"clinometer2026"}
-    assert {control for *_, control in asked_within(plan)} == {
+    arguments = ("hf/x", "--mode", "likelihood", "--instrument", "relative_decision")
+    plan = planned(*arguments)
+    assert {study for study, _ in planned_instruments(plan)} == {"clinometer2026"}
+    assert {control for *_, control in planned_controls(plan)} == {
         "control_insects", "control_constructs", "control_nonsense"
     }  # fmt: skip
     trials = plan.trials()
@@ -566,7 +578,7 @@ def test_tasks_have_their_controls_in_the_sentences_of_the_study() -> None:
 
 
 def test_controls_in_sentences_leave_tasks_as_they_are() -> None:
-    named = (
+    arguments = (
         "hf/x",
         "--study",
         "bai2025",
@@ -575,32 +587,36 @@ def test_controls_in_sentences_leave_tasks_as_they_are() -> None:
         "--mode",
         "likelihood",
     )
-    alone, beside = (planned(*named, option).trials() for option in ("--no-controls", "--controls"))
+    alone, controlled = (
+        planned(*arguments, option).trials() for option in ("--no-controls", "--controls")
+    )
     is_of_study = pl.col("stereotype").is_in([*load_study("bai2025").stereotypes])
-    assert beside.filter(is_of_study).sort("trial_id").equals(alone.sort("trial_id"))
-    assert {"insects", "predators", "nonsense"} <= {*beside.filter(~is_of_study)["stereotype"]}
+    assert controlled.filter(is_of_study).sort("trial_id").equals(alone.sort("trial_id"))
+    assert {"insects", "predators", "nonsense"} <= {*controlled.filter(~is_of_study)["stereotype"]}
 
 
 def test_controls_leave_what_else_is_asked_as_it_is() -> None:
-    named = ("openai/x", "--study", "bai2025", "--instrument", "word_association")
-    alone, beside = (planned(*named, option).trials() for option in ("--no-controls", "--controls"))
+    arguments = ("openai/x", "--study", "bai2025", "--instrument", "word_association")
+    alone, controlled = (
+        planned(*arguments, option).trials() for option in ("--no-controls", "--controls")
+    )
     stereotypes = [*load_study("bai2025").stereotypes]
-    beside = beside.filter(study="bai2025")
-    of_study = beside.filter(pl.col("stereotype").is_in(stereotypes))
-    assert of_study.sort("trial_id").equals(alone.sort("trial_id"))
-    controls = beside.filter(~pl.col("stereotype").is_in(stereotypes))
+    controlled = controlled.filter(study="bai2025")
+    study_trials = controlled.filter(pl.col("stereotype").is_in(stereotypes))
+    assert study_trials.sort("trial_id").equals(alone.sort("trial_id"))
+    controls = controlled.filter(~pl.col("stereotype").is_in(stereotypes))
     controls = controls.filter(~pl.col("stereotype").str.contains("^(words|things)_"))
     assert {*controls["stereotype"]} == {
         "insects", "nonsense", "actresses", "beginners", "predators"
     }  # fmt: skip
     # Synonyms are asked of stereotypes that name them.
-    assert {*controls["variation"]} == {*of_study["variation"]} - {"synonym"}
+    assert {*controls["variation"]} == {*study_trials["variation"]} - {"synonym"}
 
 
 def test_controls_within_a_study_are_told_apart_from_it(run: Run) -> None:
     """In what a plan can tell, and in the means that an answer enters."""
-    named = ("--study", "bai2025", "--stereotypes", "age", "--instrument", "word_association")
-    code, out, err = run("audit", "simulated/leaning", *named, "--controls", "--out", "r")
+    arguments = ("--study", "bai2025", "--stereotypes", "age", "--instrument", "word_association")
+    code, out, err = run("audit", "simulated/leaning", *arguments, "--controls", "--out", "r")
     assert code == 0, err
     planned_lines = [line for line in out.splitlines() if "word_association, bai2025," in line]
     assert len(planned_lines) == 2 and "control; shown to lie beyond" in planned_lines[1]
@@ -615,10 +631,10 @@ def test_controls_within_a_study_are_told_apart_from_it(run: Run) -> None:
 
 
 def test_a_run_with_controls_goes_on_unless_their_words_were_changed(run: Run) -> None:
-    named = ("run", "simulated/leaning", "--study", "bai2025", "--stereotypes", "age",
+    arguments = ("run", "simulated/leaning", "--study", "bai2025", "--stereotypes", "age",
              "--controls", "--iterations", "2", "--out", "r")  # fmt: skip
-    assert run(*named)[0] == 0
-    code, _, err = run(*named)
+    assert run(*arguments)[0] == 0
+    code, _, err = run(*arguments)
     assert code == 0 and "shipped study" not in err
     plan = json.loads(Path("r/plan.json").read_text(encoding="utf-8"))
     assert plan["sources"]["bai2025"]["study_hash"] == study_hash(load_study("bai2025"))
@@ -632,13 +648,13 @@ def test_controls_that_are_asked_more_have_more_looks_too() -> None:
     """Of a plan that ends where it is decided, each part has its own last look."""
     plan = planned("openai/x", "--study", "bai2025", "--instrument", "word_association",
                    "--controls", "--until", "decided")  # fmt: skip
-    asked_at_last = {
+    final_iterations = {
         key: trials_per_wording
         for part, trials_per_wording in parts_of_stage(plan)
         for key in part.stereotypes
     }
     keys = ("age", "insects", "predators", "nonsense")
-    assert [asked_at_last[key] for key in keys] == [16, 32, 32, 64]
+    assert [final_iterations[key] for key in keys] == [16, 32, 32, 64]
 
 
 def test_controls_in_another_language_or_in_longer_sets_keep_their_own_wordings(
@@ -649,11 +665,11 @@ def test_controls_in_another_language_or_in_longer_sets_keep_their_own_wordings(
     content["instruments"]["word_association"]["words_per_set"] = 9
     longer = tmp_path / "long.yaml"
     longer.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
-    named = ("openai/x", "--instrument", "word_association", "--controls", "--study")
+    arguments = ("openai/x", "--instrument", "word_association", "--controls", "--study")
     for study in ("herkunft_de", str(longer)):
-        plan = planned(*named, study)
-        assert not asked_within(plan)
-        assert ("control_insects", "word_association") in asked(plan)
+        plan = planned(*arguments, study)
+        assert not planned_controls(plan)
+        assert ("control_insects", "word_association") in planned_instruments(plan)
 
 
 def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
@@ -662,48 +678,48 @@ def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
             options = dict(context.params)
         return build_plan(options.pop("models"), options)
 
-    named = ("--study", "mist2025", "--instrument", "word_association", "--iterations", "6")
-    with_controls = planned_run(*named, "--controls")
-    assert {control for *_, control in asked_within(with_controls)} == {
+    selection = ("--study", "mist2025", "--instrument", "word_association", "--iterations", "6")
+    with_controls = planned_run(*selection, "--controls")
+    assert {control for *_, control in planned_controls(with_controls)} == {
         "control_insects", "control_constructs", "control_nonsense"
     }  # fmt: skip
     sizes = with_controls.trials().group_by("study", "stereotype", "dimension", "variation").len()
     assert set(sizes["len"]) == {6}
-    for arguments in (named, (*named, "--no-controls")):
-        assert asked(planned_run(*arguments)) == {("mist2025", "word_association")}
+    for arguments in (selection, (*selection, "--no-controls")):
+        assert planned_instruments(planned_run(*arguments)) == {("mist2025", "word_association")}
 
 
 def test_stereotypes_with_one_word_are_asked_of_arbitrary_words_too() -> None:
     """As many trials as they have, but 48 in all at least; nothing else is asked otherwise."""
-    named = ("openai/x", "--instrument", "word_association")
+    arguments = ("openai/x", "--instrument", "word_association")
     placebos = {
         part.stereotypes[0]: part
-        for part in planned(*named, "--study", "bai2025", "--controls").selections
+        for part in planned(*arguments, "--study", "bai2025", "--controls").selections
         if part.stereotypes[0].startswith("words_")
     }
     (part,) = placebos.values()
     assert part.iterations == 4 and len(part.stereotypes) == 8
-    alone = planned(*named, "--study", "bai2025", "--controls", "--stereotypes", "age,black")
-    (part,) = (one for one in alone.selections if "words_age" in one.stereotypes)
+    alone = planned(*arguments, "--study", "bai2025", "--controls", "--stereotypes", "age,black")
+    (part,) = (selection for selection in alone.selections if "words_age" in selection.stereotypes)
     assert part.stereotypes == ["words_age"] and part.iterations == 12
     assert len(part.study.stereotypes["words_age"].default) == 12
-    several = planned(*named, "--study", "clinometer2026", "--controls")
-    german = planned(*named, "--study", "herkunft_de", "--controls")
-    without = planned(*named, "--study", "bai2025")
+    several = planned(*arguments, "--study", "clinometer2026", "--controls")
+    german = planned(*arguments, "--study", "herkunft_de", "--controls")
+    without = planned(*arguments, "--study", "bai2025")
     for plan in (several, german, without):
         assert not any("words_" in key for part in plan.selections for key in part.stereotypes)
     five = ("--stereotypes", "age,weight,guilt,racism,weapon", "--iterations", "2")
     (part,) = (
-        one
-        for one in planned(*named, "--study", "bai2025", "--controls", *five).selections
-        if "words_age" in one.stereotypes
+        selection
+        for selection in planned(*arguments, "--study", "bai2025", "--controls", *five).selections
+        if "words_age" in selection.stereotypes
     )
     assert part.iterations == 4  # of 9 trials each, in both orders
 
 
 def test_the_placebos_of_single_words_are_asked_scored_and_shown(run: Run) -> None:
-    named = ("--study", "bai2025", "--stereotypes", "age", "--instrument", "word_association")
-    code, _, err = run("audit", "simulated/leaning", *named, "--controls", "--out", "r")
+    arguments = ("--study", "bai2025", "--stereotypes", "age", "--instrument", "word_association")
+    code, _, err = run("audit", "simulated/leaning", *arguments, "--controls", "--out", "r")
     assert code == 0, err
     rows = pl.read_parquet("r/estimates.parquet").filter(level="stereotype", method="clustered")
     rows = rows.filter(study="bai2025")
@@ -716,14 +732,14 @@ def test_the_placebos_of_single_words_are_asked_scored_and_shown(run: Run) -> No
 
 def test_stereotypes_with_one_word_are_asked_of_people_and_of_things_too() -> None:
     """As often as of the word, in the same wordings; not without controls, nor at size paper."""
-    named = ("openai/x", "--instrument", "word_association", "--study", "bai2025")
-    plan = planned(*named, "--controls")
+    options = ("openai/x", "--instrument", "word_association", "--study", "bai2025")
+    plan = planned(*options, "--controls")
     trials = plan.trials().with_columns(of_people=pl.col("study") == "bai2025_people")
     sizes = {row[:2]: row[2] for row in trials.group_by("of_people", "stereotype").len().rows()}
     assert sizes[True, "age"] == sizes[False, "things_age"] == sizes[False, "age"] == 16
-    of_people = {key for people, key in sizes if people}
+    people_keys = {key for people, key in sizes if people}
     # Controls of the constructs that these stereotypes differ in stand in their study, too.
-    assert of_people == {
+    assert people_keys == {
         *("racism", "guilt", "skintone", "weapon", "sexuality", "disability", "weight", "age"),
         *("insects", "predators", "nonsense"),
     }
@@ -731,12 +747,16 @@ def test_stereotypes_with_one_word_are_asked_of_people_and_of_things_too() -> No
         f"things_{key}" for key in ("racism", "guilt", "skintone", "weapon", "weight", "age")
     }
     assert plan.selections[0].study.name == plan.describe()["study"] == "bai2025"
-    for arguments in ((*named, "--no-controls"), (*named, "--controls", "--size", "paper"), named):
+    for arguments in (
+        (*options, "--no-controls"),
+        (*options, "--controls", "--size", "paper"),
+        options,
+    ):
         bare = planned(*arguments)
-        assert asked(bare) == {("bai2025", "word_association")}
+        assert planned_instruments(bare) == {("bai2025", "word_association")}
         assert not any("things_" in key for part in bare.selections for key in part.stereotypes)
     several = planned("openai/x", "--study", "clinometer2026", "--controls")
-    assert "clinometer2026_people" not in {study for study, _ in asked(several)}
+    assert "clinometer2026_people" not in {study for study, _ in planned_instruments(several)}
 
 
 def test_windows_of_sentences_are_those_of_the_word() -> None:
@@ -748,16 +768,16 @@ def test_windows_of_sentences_are_those_of_the_word() -> None:
         if part.instrument == "word_association"
     }
     for key in ("racism", "guilt", "skintone", "weapon", "age"):
-        of_word = variations["bai2025", key]
-        assert of_word == variations["bai2025_people", key]
-        assert of_word == variations["bai2025", f"things_{key}"]
+        word_windows = variations["bai2025", key]
+        assert word_windows == variations["bai2025_people", key]
+        assert word_windows == variations["bai2025", f"things_{key}"]
     decisions = {part.study.name for part in plan.selections if "decision" in part.instrument}
     assert "bai2025_people" not in decisions
 
 
 def test_people_lead_and_the_word_and_things_stand_beside_them(run: Run) -> None:
-    named = ("--study", "bai2025", "--stereotypes", "age,career", "--instrument")
-    audit = ("audit", "simulated/leaning", *named, "word_association", "--out")
+    arguments = ("--study", "bai2025", "--stereotypes", "age,career", "--instrument")
+    audit = ("audit", "simulated/leaning", *arguments, "word_association", "--out")
     code, out, err = run(*audit, "beside", "--controls")
     assert code == 0, err
     first, second = read_results(Path("beside")).instruments
@@ -784,8 +804,8 @@ def test_people_lead_and_the_word_and_things_stand_beside_them(run: Run) -> None
     for name, column in (("responses", "response"), ("scores", "score")):
         keys = ["trial_id", "prompt", column] if name == "responses" else ["trial_id", column]
         frames = [pl.read_parquet(f"{folder}/{name}.parquet") for folder in ("beside", "alone")]
-        both, before = (frame.select(keys).sort("trial_id") for frame in frames)
-        assert before.equals(both.join(before, on="trial_id", how="semi").sort("trial_id"))
+        extended, before = (frame.select(keys).sort("trial_id") for frame in frames)
+        assert before.equals(extended.join(before, on="trial_id", how="semi").sort("trial_id"))
     means = ["level", "category", "stereotype", "estimate", "n"]
     assert second.by_stereotype.select(means).equals(alone.by_stereotype.select(means))
     assert second.by_model.select(means).equals(alone.by_model.select(means))
@@ -794,8 +814,8 @@ def test_people_lead_and_the_word_and_things_stand_beside_them(run: Run) -> None
 @pytest.mark.parametrize("page", ["norms", "matched-guise"])
 def test_the_run_that_a_page_shows_has_the_controls_that_it_names(run: Run, page: str) -> None:
     text = (Path(__file__).parents[2] / f"docs/how-to/{page}.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^clinometer (run MODEL .*--controls.*)$", text, re.MULTILINE)
-    typed = shown.replace("MODEL", "simulated/leaning").split()
+    (command,) = re.findall(r"^clinometer (run MODEL .*--controls.*)$", text, re.MULTILINE)
+    typed = command.replace("MODEL", "simulated/leaning").split()
     code, _, err = run(*typed, "--iterations", "2", "--out", "asked")
     assert code == 0, err
     estimates = pl.read_parquet("asked/estimates.parquet")
@@ -827,9 +847,25 @@ def test_options_that_recorded_answers_have_use_for_are_not_refused(run: Run) ->
 
 
 def test_a_run_of_sentences_has_a_page_with_them_as_they_were_asked(run: Run) -> None:
-    of = ("--study", "bai2025", "--instrument", "word_association", "--stereotypes", "age,power")
+    arguments = (
+        "--study",
+        "bai2025",
+        "--instrument",
+        "word_association",
+        "--stereotypes",
+        "age,power",
+    )
     code, out, err = run(
-        *("audit", "simulated/leaning", "--mode", "likelihood", *of, "--no-profile", "--out", "r")
+        *(
+            "audit",
+            "simulated/leaning",
+            "--mode",
+            "likelihood",
+            *arguments,
+            "--no-profile",
+            "--out",
+            "r",
+        )
     )
     assert code == 0, err
     page = Path("r/report.html").read_text(encoding="utf-8")

@@ -46,15 +46,15 @@ def answered(directory, plan, sides):
 def results(plan, tmp_path):
     """Two runs of a plan with a policy, in the folder of the command line, and their bundles."""
     (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
-    asked = replace(plan, policy=POLICY, iterations=24)
+    declared_plan = replace(plan, policy=POLICY, iterations=24)
     for name, sides in (("old", SIDES[::-1]), ("new", SIDES)):
-        answered(tmp_path / name, asked, sides)
+        answered(tmp_path / name, declared_plan, sides)
         bundle(tmp_path / name, tmp_path / f"{name}.zip")
     return tmp_path
 
 
 def arguments(command, old, new):
-    return [command, *(one.format(old=old, new=new) for one in COMMANDS[command])]
+    return [command, *(part.format(old=old, new=new) for part in COMMANDS[command])]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -100,9 +100,9 @@ def test_a_written_comparison_of_bundles_has_the_answers_behind_changes(run, res
     for old, new, out in (("old", "new", "a"), ("old.zip", "new.zip", "b")):
         code, _, err = run("compare", old, new, "--out", out)
         assert code == 0, err
-    pairs, of_bundles = (read_detail(Path(name), "answer_pairs") for name in ("a", "b"))
+    pairs, bundled_pairs = (read_detail(Path(name), "answer_pairs") for name in ("a", "b"))
     texts = ["trial_id", "prompt", "baseline_response", "candidate_response"]
-    assert pairs.height and pairs.select(texts).equals(of_bundles.select(texts))
+    assert pairs.height and pairs.select(texts).equals(bundled_pairs.select(texts))
     assert '"source": "new.zip"' in Path("b/comparison.json").read_text(encoding="utf-8")
 
 

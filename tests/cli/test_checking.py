@@ -13,14 +13,14 @@ Serve = Callable[..., Any]
 Run = Callable[..., Forked]
 
 
-def said(clinometer: Run, *words: str) -> tuple[int, str]:
+def run_check(clinometer: Run, *words: str) -> tuple[int, str]:
     process = clinometer("check", *words)
     out, _ = process.communicate()
     return process.returncode, out
 
 
 def test_a_simulated_model_does_everything(clinometer: Run) -> None:
-    code, out = said(clinometer, "simulated/leaning")
+    code, out = run_check(clinometer, "simulated/leaning")
     assert code == 0 and out.count("works") == 4
     assert "no charge" in out
     assert out.endswith("next: clinometer audit simulated/leaning --mode free\n")
@@ -28,7 +28,7 @@ def test_a_simulated_model_does_everything(clinometer: Run) -> None:
 
 def test_what_a_server_can_do_is_said_with_the_command(serve: Serve, clinometer: Run) -> None:
     server = serve()
-    code, out = said(clinometer, "openai-api/loop/m")
+    code, out = run_check(clinometer, "openai-api/loop/m")
     assert code == 0, out
     assert server.prompts.total() == 3
     assert "free        works" in out and "8 of 8 words read" in out
@@ -40,11 +40,11 @@ def test_what_a_server_can_do_is_said_with_the_command(serve: Serve, clinometer:
 
 def test_a_server_that_states_no_tokens_and_another_name(serve: Serve, clinometer: Run) -> None:
     def reply(body: dict[str, Any]) -> Any:
-        status, told = server.chat(body)
-        return status, {**told, "usage": None, "model": "other-7b"}
+        status, payload = server.chat(body)
+        return status, {**payload, "usage": None, "model": "other-7b"}
 
     server = serve(reply)
-    _, out = said(clinometer, "openai-api/loop/m")
+    _, out = run_check(clinometer, "openai-api/loop/m")
     assert "openai-api/loop/m, answers as other-7b" in out
     assert "tokens: not stated: limits of tokens and dollars are kept by estimate" in out
 
@@ -79,6 +79,6 @@ def test_a_model_that_reasons_first_does_not_work_in_forced(serve: Serve, clinom
         return server.chat(body, logprobs={"content": [{**top[0], "top_logprobs": top}]})
 
     server = serve(reply)
-    _, out = said(clinometer, "openai-api/loop/m")
+    _, out = run_check(clinometer, "openai-api/loop/m")
     assert "forced      no: the options have a probability of 0, the first token '<think>'" in out
     assert "--mode forced" not in out.splitlines()[-1]

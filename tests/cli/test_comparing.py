@@ -46,7 +46,7 @@ def test_the_first_line_is_the_verdict(run, answers, tmp_path):
     ],
 )
 def test_bad_input_is_one_line(run, answers, arguments, message):
-    code, _, err = run("compare", *(str(one).format(*answers) for one in arguments))
+    code, _, err = run("compare", *(str(argument).format(*answers) for argument in arguments))
     assert code == 2
     assert message in err and err.count("\n") == 1
 

@@ -73,8 +73,8 @@ CALLS = [(name, command) for name, commands in COMMANDS.items() for command in c
 
 def _first(frame: pl.DataFrame, value: object, kind: pl.DataType) -> pl.DataFrame:
     """Give every other column values of another type."""
-    other = [pl.lit(pl.Series([value], dtype=kind)).first().alias(c) for c in frame.columns[::2]]
-    return frame.with_columns(other)
+    replaced = [pl.lit(pl.Series([value], dtype=kind)).first().alias(c) for c in frame.columns[::2]]
+    return frame.with_columns(replaced)
 
 
 #: Damage → the new bytes of the file, or the new table.
@@ -98,7 +98,7 @@ FRAMES: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sound tables, and a results directory."""
     folder = tmp_path_factory.mktemp("whole")
     for name, frame in TABLES.items():
@@ -113,8 +113,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def here(whole: Path, tmp_path: Path) -> Path:
-    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+def workdir(intact: Path, tmp_path: Path) -> Path:
+    shutil.copytree(intact, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -128,8 +128,8 @@ def _check(name: str, command: str, outcome: tuple[int, str, str]) -> None:
 
 
 @pytest.mark.parametrize(("name", "command"), CALLS)
-def test_damaged_bytes(run: Run, here: Path, name: str, command: str) -> None:
-    path = here / f"{name}.parquet"
+def test_damaged_bytes(run: Run, workdir: Path, name: str, command: str) -> None:
+    path = workdir / f"{name}.parquet"
     sound = path.read_bytes()
     for damage in BYTES.values():
         path.write_bytes(damage(sound))
@@ -137,8 +137,8 @@ def test_damaged_bytes(run: Run, here: Path, name: str, command: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "command"), CALLS)
-def test_other_types_and_values(run: Run, here: Path, name: str, command: str) -> None:
-    path = here / f"{name}.parquet"
+def test_other_types_and_values(run: Run, workdir: Path, name: str, command: str) -> None:
+    path = workdir / f"{name}.parquet"
     sound = pl.read_parquet(path)
     for damage in FRAMES.values():
         damage(sound).write_parquet(path)
@@ -147,9 +147,9 @@ def test_other_types_and_values(run: Run, here: Path, name: str, command: str) -
 
 @pytest.mark.parametrize("damage", [BYTES["cut off"], None])
 def test_a_bundle_of_damaged_tables_names_them(
-    run: Run, here: Path, damage: Callable[[bytes], bytes] | None
+    run: Run, workdir: Path, damage: Callable[[bytes], bytes] | None
 ) -> None:
-    path = here / "r" / "items.parquet"
+    path = workdir / "r" / "items.parquet"
     if damage:
         path.write_bytes(damage(path.read_bytes()))
     else:
@@ -157,11 +157,11 @@ def test_a_bundle_of_damaged_tables_names_them(
     outcome = run("bundle", "r", "--out", "b.zip")
     _check("r/items", "bundle", outcome)
     assert outcome[2].startswith("clinometer: r/items.parquet: ")
-    assert not (here / "b.zip").exists()
+    assert not (workdir / "b.zip").exists()
 
 
-def test_a_text_that_cannot_be_drawn_does_not_end_the_process(here: Path) -> None:
-    path = here / "r" / "estimates.parquet"
+def test_a_text_that_cannot_be_drawn_does_not_end_the_process(workdir: Path) -> None:
+    path = workdir / "r" / "estimates.parquet"
     odd = pl.lit("a\x00\x1b\ufffe\uffff")
     pl.read_parquet(path).with_columns(model=odd, stereotype=odd).write_parquet(path)
-    assert write_report(here / "r").is_file()
+    assert write_report(workdir / "r").is_file()

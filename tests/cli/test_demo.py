@@ -47,8 +47,8 @@ def test_the_report_is_opened_where_asked(run: Run, opened: list[str], tmp_path:
 
 
 def test_results_of_another_run_are_left_alone(run: Run) -> None:
-    of = ("simulated/neutral", "--study", "bai2025", "--stereotypes", "age", "--out", "mine")
-    assert run("run", *of)[0] == 0
+    arguments = ("simulated/neutral", "--study", "bai2025", "--stereotypes", "age", "--out", "mine")
+    assert run("run", *arguments)[0] == 0
     before = {path: path.read_bytes() for path in Path("mine").glob("*.parquet")}
     code, out, err = run("demo", "--out", "mine")
     assert (code, out) == (2, "") and "mine holds another plan" in err

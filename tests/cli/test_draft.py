@@ -42,8 +42,10 @@ def propose(prompt: str) -> str:
         words = prompt.partition(": ")[2].split(", ")
         return "\n".join(f"{i}. {word} - new {word}" for i, word in enumerate(words, 1))
     lists = [text.split(", ") for text in re.findall(r"List \d: (.*?)\.(?: |\n)", prompt)]
-    shown = prompt.rpartition("One example is:")[2]
-    return DECISION.format(*(next((w for w in of if w in shown), of[0]) for of in lists))
+    example = prompt.rpartition("One example is:")[2]
+    return DECISION.format(
+        *(next((w for w in choices if w in example), choices[0]) for choices in lists)
+    )
 
 
 @pytest.fixture
@@ -76,11 +78,11 @@ def test_synonyms_from_prompt_to_trials(run: Run, model: Any) -> None:
     assert "power: word_association synonym_model_1_5 (4 tied, 4 counter)" in out
     study = load_study("mine.yaml")
     assert study.name == "mine"
-    drawn = word_association.INSTRUMENT.trials(
+    trials = word_association.INSTRUMENT.trials(
         study, Design(iterations=2), variations=["synonym_model_1_5"]
     )
-    assert drawn["stereotype"].unique().to_list() == ["power"]
-    assert "new strong" in drawn["prompt"][0]
+    assert trials["stereotype"].unique().to_list() == ["power"]
+    assert "new strong" in trials["prompt"][0]
 
 
 def test_decisions_from_prompt_to_trials(run: Run, model: Any) -> None:
@@ -90,12 +92,12 @@ def test_decisions_from_prompt_to_trials(run: Run, model: Any) -> None:
     mark("d.yaml", 0, 2, 3)
     code, out, _ = run("accept", "d.yaml", "--out", "mine.yaml")
     assert code == 0 and "guilt: relative_decision decision_g2" in out
-    drawn = relative_decision.INSTRUMENT.trials(
+    trials = relative_decision.INSTRUMENT.trials(
         load_study("mine.yaml"), Design(iterations=2), variations=["decision_g", "decision_g2"]
     )
-    assert drawn["stereotype"].sort().unique(maintain_order=True).to_list() == ["age", "guilt"]
-    assert drawn["prompt"].str.contains("gardeners, one is").all()
-    assert not drawn["prompt"].str.contains("{", literal=True).any()
+    assert trials["stereotype"].sort().unique(maintain_order=True).to_list() == ["age", "guilt"]
+    assert trials["prompt"].str.contains("gardeners, one is").all()
+    assert not trials["prompt"].str.contains("{", literal=True).any()
 
 
 def test_synonyms_of_a_decisions_own_words(run: Run, model: Any) -> None:
@@ -103,10 +105,10 @@ def test_synonyms_of_a_decisions_own_words(run: Run, model: Any) -> None:
                "--name", "s", "--out", "d.yaml")[0] == 0  # fmt: skip
     mark("d.yaml", 0)
     assert "guilt: relative_decision synonym_s" in run("accept", "d.yaml", "--out", "m.yaml")[1]
-    drawn = relative_decision.INSTRUMENT.trials(
+    trials = relative_decision.INSTRUMENT.trials(
         load_study("m.yaml"), Design(iterations=2), variations=["synonym_s"]
     )
-    assert drawn["tied"].str.starts_with("new ").all()
+    assert trials["tied"].str.starts_with("new ").all()
 
 
 def test_two_drafts_enter_one_study(run: Run, model: Any) -> None:
@@ -217,10 +219,10 @@ def test_a_draft_of_another_version_is_refused(run: Run, model: Any) -> None:
 def test_no_file_is_written_over(run: Run, model: Any) -> None:
     run("synonyms", MODEL, "--stereotypes", "age", "--out", "d.yaml")
     mark("d.yaml", 0)
-    kept = Path("d.yaml").read_text(encoding="utf-8")
+    text = Path("d.yaml").read_text(encoding="utf-8")
     code, _, err = run("synonyms", MODEL, "--stereotypes", "age", "--out", "d.yaml")
     assert code == 2 and "d.yaml: exists; give another --out, or --force" in err
-    assert sum(model.prompts.values()) == 1 and Path("d.yaml").read_text("utf-8") == kept
+    assert sum(model.prompts.values()) == 1 and Path("d.yaml").read_text("utf-8") == text
     assert "is a draft" in run("accept", "d.yaml", "--out", "d.yaml", "--force")[2]
     assert "name of a shipped study" in run("accept", "d.yaml", "--out", "bai2025.yaml")[2]
     assert run("accept", "d.yaml", "--out", "m.yaml")[0] == 0
@@ -281,5 +283,5 @@ def test_help_names_the_steps_and_imports_nothing_heavy(run: Run) -> None:
         "import sys, clinometer.cli.draft\n"
         "sys.exit(', '.join({'inspect_ai', 'polars', 'pydantic'} & set(sys.modules)) or None)"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (shown.returncode, shown.stderr) == (0, "")
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (0, "")

@@ -54,14 +54,14 @@ SCORE = ("score", "--instrument", "relative_decision", "--responses", "a.csv",
 
 @pytest.mark.parametrize("out", ["s.csv", "s.parquet"])
 def test_score_writes_decisions_beside_what_it_was_given(run: Run, answers: Path, out: str) -> None:
-    code, said, err = run(*SCORE, out)
+    code, stdout, err = run(*SCORE, out)
     assert (code, err) == (0, "")
     counted = f"12 answers, 11 scored, 1 refused: {out}\n"
-    assert said == f"gpt4, relative_decision: mean 0.64 (neutral 0.5); {counted}"
+    assert stdout == f"gpt4, relative_decision: mean 0.64 (neutral 0.5); {counted}"
     scores = pl.read_csv(out, infer_schema=False) if out == "s.csv" else pl.read_parquet(out)
-    given = pl.read_csv(answers, infer_schema=False).fill_null("")
+    answer_table = pl.read_csv(answers, infer_schema=False).fill_null("")
     for name in ("label", "where", "note", "response"):
-        assert scores[name].fill_null("").equals(given[name], check_names=True), name
+        assert scores[name].fill_null("").equals(answer_table[name], check_names=True), name
     values = scores["score"].cast(pl.Float64).to_list()
     assert values == [float(n % 3 > 0) for n in range(11)] + [None]
     assert scores["model"].unique().to_list() == ["gpt4"]
@@ -71,27 +71,29 @@ def test_a_column_of_conditions_is_named_first_and_means_are_taken_of_each(
     run: Run, answers: Path
 ) -> None:
     score = [argument for argument in SCORE if argument not in ("--condition", "none")]
-    code, said, err = run(*score, "s.csv")
-    assert code == 0 and said.splitlines()[:2] == [
+    code, stdout, err = run(*score, "s.csv")
+    assert code == 0 and stdout.splitlines()[:2] == [
         "gpt4, relative_decision, lab: mean 0.67 (neutral 0.5); 6 answers, 6 scored",
         "gpt4, relative_decision, field: mean 0.60 (neutral 0.5); 6 answers, 5 scored, 1 refused",
     ]
     assert "column where has 2 values (lab 6, field 6): means are taken of each" in err
-    code, said, err = run("estimate", "--scores", "s.csv", "--out", "e.csv")
-    assert code == 0 and "free, field: 0.60" in said and "where" not in err
-    code, said, err = run("estimate", "--scores", "s.csv", "--condition", "note", "--out", "e.csv")
+    code, stdout, err = run("estimate", "--scores", "s.csv", "--out", "e.csv")
+    assert code == 0 and "free, field: 0.60" in stdout and "where" not in err
+    code, stdout, err = run(
+        "estimate", "--scores", "s.csv", "--condition", "note", "--out", "e.csv"
+    )
     assert code == 0 and "column note has 9 values" in err
 
 
 def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -> None:
     run(*SCORE, "s.csv")
-    code, said, err = run(
+    code, stdout, err = run(
         *("agreement", "--scores", "s.csv", "--label", "label", "--by", "where"),
         *("--out", "k.csv", "--disagreements", "d.csv"),
     )
     assert (code, err) == (0, "")
-    assert "11 labels, 1.000 read; of these 0.909 agree" in said
-    assert "1 disagreements: d.csv" in said
+    assert "11 labels, 1.000 read; of these 0.909 agree" in stdout
+    assert "1 disagreements: d.csv" in stdout
     table = check(pl.read_csv("k.csv"), ESTIMATES, "k.csv").filter(measure="agreement")
     assert table.select("part", "n", "n_scored", "estimate").rows() == [
         ("all", 11, 11, pytest.approx(10 / 11)),
@@ -113,10 +115,10 @@ def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     table.select("trial_id", embedding=pl.col("decision") * 0.3 + pl.col("association")).write_csv(
         "e.csv"
     )
-    code, said, err = run("regress", "c.csv", "--out", "r.csv", "--clusters", "none")
+    code, stdout, err = run("regress", "c.csv", "--out", "r.csv", "--clusters", "none")
     assert (code, err) == (0, "")
-    assert "association (total), published, n 11" in said
-    code, said, err = run(
+    assert "association (total), published, n 11" in stdout
+    code, stdout, err = run(
         *("regress", "c.csv", "--join", "e.csv", "--predictors", "association,embedding"),
         *("--clusters", "none", "--out", "r.parquet", "--comparison", "k.parquet"),
     )
@@ -151,28 +153,28 @@ def test_scores_are_the_same_table_as_csv_and_as_parquet(run: Run, answers: Path
         text, binary = (pl.read_parquet(f"{name}_{kind}.parquet") for kind in ("csv", "parquet"))
         assert text.equals(binary) and not text.is_empty()
     assert pl.read_parquet("e_csv.parquet")["model"].unique().drop_nulls().to_list() == ["null"]
-    written = pl.read_csv("s.csv", infer_schema=False)
-    assert written["conflict"].drop_nulls().unique().to_list() == ["false"]
+    scores = pl.read_csv("s.csv", infer_schema=False)
+    assert scores["conflict"].drop_nulls().unique().to_list() == ["false"]
     # as another program writes them
-    written.with_columns(pl.col("conflict").str.to_titlecase()).write_csv("t.csv")
+    scores.with_columns(pl.col("conflict").str.to_titlecase()).write_csv("t.csv")
     assert run("estimate", "--scores", "t.csv", "--out", "e.parquet")[0] == 0
 
 
 def test_estimate_writes_the_shares_of_yes(run: Run) -> None:
     rows = [
-        {"type": f"{group}_{kind}", "decision": said, "dataset": "age", "profile": "Ann is nice."}
+        {"type": f"{group}_{kind}", "decision": stdout, "dataset": "age", "profile": "Ann is nice."}
         for group in ("default", "stigma")
         for kind in ("negative", "positive")
-        for said in ("Yes.", "Yes.", "No.", "It depends.")
+        for stdout in ("Yes.", "Yes.", "No.", "It depends.")
     ]
     pl.DataFrame(rows).write_csv("a.csv")
-    code, said, _ = run("score", "--instrument", "absolute_decision", "--responses", "a.csv",
+    code, stdout, _ = run("score", "--instrument", "absolute_decision", "--responses", "a.csv",
                         "--model", "gpt4", "--out", "s.csv")  # fmt: skip
     counted = "16 answers, 12 scored, 4 neither: s.csv\n"
-    assert (code, said) == (0, f"gpt4, absolute_decision: mean 0.50 (neutral 0.5); {counted}")
-    code, said, err = run("estimate", "--scores", "s.csv", "--out", "e.csv", "--tables", "t")
+    assert (code, stdout) == (0, f"gpt4, absolute_decision: mean 0.50 (neutral 0.5); {counted}")
+    code, stdout, err = run("estimate", "--scores", "s.csv", "--out", "e.csv", "--tables", "t")
     assert (code, err) == (0, "")
-    assert said.endswith("\norders, compliance, yes_shares: t\n")
+    assert stdout.endswith("\norders, compliance, yes_shares: t\n")
     shares = pl.read_parquet("t/yes_shares.parquet")
     assert shares["n_yes"].to_list() == [2.0] * 4
     assert shares["yes_share"].to_list() == pytest.approx([2 / 3] * 4)
@@ -200,9 +202,9 @@ def test_a_log_of_inspect_is_scored(run: Run, serve: Any, tmp_path: Path) -> Non
         display="none",
     )
     assert log.status == "success"
-    code, said, _ = run("score", "--instrument", "relative_decision", "--responses", "logs",
+    code, stdout, _ = run("score", "--instrument", "relative_decision", "--responses", "logs",
                         "--out", "s.parquet")  # fmt: skip
-    assert code == 0 and "; 2 answers, 0 scored" in said
+    assert code == 0 and "; 2 answers, 0 scored" in stdout
     scores = pl.read_parquet("s.parquet")
     assert scores["profile"].to_list() == ["Two people."] * 2
     assert scores["intervention"].to_list() == ["egalitarian"] * 2
@@ -316,14 +318,14 @@ def test_bad_input_is_one_line_and_exit_2(run: Run, command: str, says: str) -> 
 
 def test_an_audit_ends_with_what_it_found_in_lines_or_as_json(run: Run, answers: Path) -> None:
     audit = ("audit", *SCORE[1:], "r")
-    code, said, _ = run(*audit)
-    lines = said.splitlines()
+    code, stdout, _ = run(*audit)
+    lines = stdout.splitlines()
     heads = [line.split(":")[0] for line in lines]
     assert code == 0 and heads[-1] == "report" and len(lines) <= 10
     assert {"Instruments", "Leans", "Certainty", "Strongest", "Next"} <= {*heads}
-    code, said, err = run("report", "r", "--json", "--csv", "tables")
-    content = json.loads(said)
+    code, stdout, err = run("report", "r", "--json", "--csv", "tables")
+    content = json.loads(stdout)
     assert code == 0 and "tables: tables" in err
     assert content["report"] == "r/report.html"
-    (mean,) = [one for one in content["means"] if one["about"]["stereotype"] == "age"]
+    (mean,) = [row for row in content["means"] if row["about"]["stereotype"] == "age"]
     assert 0 <= mean["mean"] <= 1 and len(content["strongest"]) == len(content["means"])

@@ -22,9 +22,9 @@ def test_help_imports_nothing_heavy() -> None:
         "heavy &= set(sys.modules)\n"
         "sys.exit(', '.join(heavy) or None)"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "audit" in shown.stdout
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "audit" in process.stdout
 
 
 @pytest.mark.parametrize("command", commands())
@@ -108,8 +108,8 @@ def table(path: Path, rows: int = 4, **more: object) -> None:
     """Write recorded answers of one model."""
     first = {"llm": "m", "stereotype": "power", "variation": "replication"}
     frame = pl.DataFrame({"iteration": range(rows)}, schema={"iteration": pl.Int64})
-    named = {**first, "response": ANSWER, **more}
-    frame.with_columns(**{name: pl.lit(value) for name, value in named.items()}).write_csv(path)
+    columns = {**first, "response": ANSWER, **more}
+    frame.with_columns(**{name: pl.lit(value) for name, value in columns.items()}).write_csv(path)
 
 
 @pytest.mark.parametrize(

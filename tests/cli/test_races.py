@@ -40,10 +40,10 @@ def test_two_audits_of_different_answers_do_not_share_a_directory(
 ) -> None:
     for name, answers in (("a", 4), ("b", 6)):
         recorded(tmp_path / f"{name}.csv", answers)
-    both = [clinometer("audit", "--responses", f"{n}.csv", "--out", "r") for n in "ab"]
-    (won, _), (lost, said) = sorted(map(outcome, both))
+    audits = [clinometer("audit", "--responses", f"{n}.csv", "--out", "r") for n in "ab"]
+    (won, _), (lost, lines) = sorted(map(outcome, audits))
     assert (won, lost) == (0, 2)
-    assert len(said) == 1 and said[0].startswith("clinometer: r holds another plan: ")
+    assert len(lines) == 1 and lines[0].startswith("clinometer: r holds another plan: ")
     assert pl.read_parquet(tmp_path / "r" / "scores.parquet").height in (4, 6)
 
 
@@ -52,7 +52,7 @@ def test_processes_that_write_the_same_tables_wait_for_each_other(
 ) -> None:
     recorded(tmp_path / "a.csv", 4)
     same = [clinometer("audit", "--responses", "a.csv", "--out", "r") for _ in range(3)]
-    assert [outcome(one) for one in same] == [(0, [])] * 3
+    assert [outcome(process) for process in same] == [(0, [])] * 3
 
 
 def test_a_run_that_goes_on_is_reported_and_not_run_twice(
@@ -62,10 +62,10 @@ def test_a_run_that_goes_on_is_reported_and_not_run_twice(
     run = clinometer(*RUN)
     until(lambda: answers(tmp_path / "r"), run)
     second, report = clinometer(*RUN), clinometer("report", "r")
-    code, said = outcome(second)
-    assert code == 2 and said[-1].startswith("clinometer: r: another process is running this plan")
-    code, said = outcome(report)
-    assert code in (0, 3) and all("incomplete" in line for line in said)
+    code, lines = outcome(second)
+    assert code == 2 and lines[-1].startswith("clinometer: r: another process is running this plan")
+    code, lines = outcome(report)
+    assert code in (0, 3) and all("incomplete" in line for line in lines)
     assert run.poll() is None
     run.kill()
     run.communicate()
@@ -80,8 +80,8 @@ def test_a_directory_removed_during_a_run_is_named(
     until(lambda: answers(tmp_path / "r") == answered and server.prompts.total() > answered, run)
     shutil.rmtree(tmp_path / "r", ignore_errors=True)
     server.go.set()
-    code, said = outcome(run)
+    code, lines = outcome(run)
     assert code == 2
-    assert said[-1].startswith("clinometer: r: removed while it was written"), said
-    assert not any("No such file" in line for line in said), said
+    assert lines[-1].startswith("clinometer: r: removed while it was written"), lines
+    assert not any("No such file" in line for line in lines), lines
     assert server.prompts.total() < 8

@@ -25,7 +25,7 @@ def test_means_of_a_run_are_written_in_another_format(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--format", "hub", "--out", "x"], "--dataset: needed for --format hub"),
         (["--format", "every-eval-ever"], "--out: needed for --format every-eval-ever"),
@@ -34,8 +34,8 @@ def test_means_of_a_run_are_written_in_another_format(run: Run) -> None:
     ],
 )
 def test_an_option_that_a_format_lacks_or_needs_is_named(
-    run: Run, options: list[str], said: str
+    run: Run, options: list[str], message: str
 ) -> None:
     Path("results").mkdir()
     code, _, err = run("share", "results", *options)
-    assert code == 2 and said in err and len(err.splitlines()) == 1
+    assert code == 2 and message in err and len(err.splitlines()) == 1

@@ -38,21 +38,21 @@ def test_list_says_what_decisions_there_are(run: Run) -> None:
 
 def test_published_values_are_printed(run: Run) -> None:
     assert "bai2025" in run("published")[1] and "regressions" in run("published", "bai2025")[1]
-    asked = ("published", "bai2025", "word_association", "--table", "S7", "--model", "GPT-4")
-    rows = run(*asked)[1].splitlines()
+    arguments = ("published", "bai2025", "word_association", "--table", "S7", "--model", "GPT-4")
+    rows = run(*arguments)[1].splitlines()
     assert len(rows) == 23 and rows[1].startswith("S7,instruction1,Racism,race,cell,GPT-4,0.998,")
     assert "4 rows: s.csv" in run("published", "bai2025", "regressions", "--model",
                                   "LLaMA3-8B-Chat", "--out", "s.csv")[1]  # fmt: skip
 
 
 def test_what_was_not_published_is_one_line(run: Run) -> None:
-    for args, said in (
+    for args, message in (
         (("bai2024",), "unknown study with published values 'bai2024'; did you mean bai2025"),
         (("bai2025", "word_association", "--table", "S70"), "known: S5, S6, S7, S8, S9"),
         (("abramski2025", "networks", "--model", "x"), "networks has no column model"),
     ):
         code, _, err = run("published", *args)
-        assert code == 2 and said in err and err.count("\n") == 1
+        assert code == 2 and message in err and err.count("\n") == 1
 
 
 def test_items_are_listed_and_brought(run: Run, monkeypatch) -> None:

@@ -12,7 +12,7 @@ COMMON, ANSWER = 0.1, 0.1
 
 
 @pytest.fixture(scope="session")
-def run_of() -> Callable[..., pl.DataFrame]:
+def make_run() -> Callable[..., pl.DataFrame]:
     """Return a maker of the scores of a run: 8 stereotypes × 3 wordings × 4 words × 2 orders.
 
     `draws` tells which words are drawn, `seed` the answers; stereotypes and words differ by what
@@ -24,13 +24,16 @@ def run_of() -> Callable[..., pl.DataFrame]:
         model: str, shift: float = 0.0, *, seed: int = 0, draws: int = 0, only: int | None = None
     ) -> pl.DataFrame:
         common = np.random.default_rng(99)
-        of_stereotype = common.normal(0.1, COMMON, 8)
-        of_wording, of_word = common.normal(0, COMMON, (8, 3)), common.normal(0, COMMON, (8, 6))
+        stereotype_effect = common.normal(0.1, COMMON, 8)
+        wording_effect, word_effect = (
+            common.normal(0, COMMON, (8, 3)),
+            common.normal(0, COMMON, (8, 6)),
+        )
         words, answers = np.random.default_rng(draws), np.random.default_rng(1000 + seed)
         rows = []
         for s, w, k in np.ndindex(8, 3, 4):
             word = int(words.integers(6))
-            mean = of_stereotype[s] + of_wording[s, w] + of_word[s, word]
+            mean = stereotype_effect[s] + wording_effect[s, w] + word_effect[s, word]
             for order in ("marginalized_first", "default_first"):
                 moved = shift if only is None or s == only else 0.0
                 score = float(np.clip(mean + moved + answers.normal(0, ANSWER), -1, 1))
@@ -40,9 +43,11 @@ def run_of() -> Callable[..., pl.DataFrame]:
                      "iteration": k, "pair_id": key, "trial_id": f"{key}.{order}", "order": order,
                      "marginalized": f"m{word}", "default": "d", "score": score}
                 )  # fmt: skip
-        known = {"model": model, "study": "x", "instrument": "word_association", "mode": "free"}
-        known |= {"intervention": "none", "word_list": "plain", "scoring": "exact"}
-        frame = pl.DataFrame(rows).with_columns(pl.lit(v).alias(name) for name, v in known.items())
+        constants = {"model": model, "study": "x", "instrument": "word_association", "mode": "free"}
+        constants |= {"intervention": "none", "word_list": "plain", "scoring": "exact"}
+        frame = pl.DataFrame(rows).with_columns(
+            pl.lit(v).alias(name) for name, v in constants.items()
+        )
         absent = [name for name in SCORES if name not in frame.columns]
         frame = frame.with_columns(pl.lit(None).alias(name) for name in absent)
         return frame.select(pl.col(name).cast(kind) for name, kind in SCORES.items())

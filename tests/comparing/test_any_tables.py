@@ -72,13 +72,13 @@ KEYS = ("level", "method", "measure", "category", "stereotype", "variation")
 
 @settings(max_examples=20)
 @given(tables())
-def test_what_holds_of_any_two_tables(both: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_what_holds_of_any_two_tables(table_pair: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     """In one test, as a comparison takes long."""
-    a, b = both
+    a, b = table_pair
     nothing_changes_from_a_table_to_itself(a)
     if set(a["stereotype"]) & set(b["stereotype"]):
         gate(b, POLICY, a)
-        the_way_back_mirrors_the_way_there(a, b)
+        mirrors_when_swapped(a, b)
 
 
 def nothing_changes_from_a_table_to_itself(a: pl.DataFrame) -> None:
@@ -86,13 +86,13 @@ def nothing_changes_from_a_table_to_itself(a: pl.DataFrame) -> None:
     rows = compared.estimates.drop_nulls("estimate")
     assert (rows["estimate"] == 0).all()
     assert set(rows["verdict"].drop_nulls()) <= {"no change"}
-    assert {one.verdict for one in compared.decisions()} <= {"no change"}
+    assert {decision.verdict for decision in compared.decisions()} <= {"no change"}
 
 
-def the_way_back_mirrors_the_way_there(a: pl.DataFrame, b: pl.DataFrame) -> None:
-    there, back = (compare(*pair).estimates.sort(KEYS) for pair in ((a, b), (b, a)))
+def mirrors_when_swapped(a: pl.DataFrame, b: pl.DataFrame) -> None:
+    forward, back = (compare(*pair).estimates.sort(KEYS) for pair in ((a, b), (b, a)))
     for column, partner in (("estimate", "estimate"), ("ci_low", "ci_high")):
         pl.testing.assert_series_equal(
-            there[column], -back[partner], check_names=False, abs_tol=1e-9
+            forward[column], -back[partner], check_names=False, abs_tol=1e-9
         )
-    assert_frame_equal(there.select("se", "df", "p"), back.select("se", "df", "p"), abs_tol=1e-9)
+    assert_frame_equal(forward.select("se", "df", "p"), back.select("se", "df", "p"), abs_tol=1e-9)

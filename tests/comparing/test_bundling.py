@@ -61,9 +61,9 @@ def test_the_same_run_gives_the_same_bytes(results, archive, tmp_path):
 
 
 def test_what_was_not_changed_holds_and_was_recomputed(archive):
-    found = verify(archive)
-    assert found.holds, found.problems
-    assert {"estimates", "scores", "items"} <= set(found.tables)
+    verification = verify(archive)
+    assert verification.holds, verification.problems
+    assert {"estimates", "scores", "items"} <= set(verification.tables)
 
 
 def test_any_changed_byte_is_caught(archive, tmp_path):
@@ -74,8 +74,8 @@ def test_any_changed_byte_is_caught(archive, tmp_path):
         changed[place] ^= 1 << rng.randrange(8)
         (tmp_path / "changed.zip").write_bytes(changed)
         try:
-            found = verify(tmp_path / "changed.zip")
-            assert found.problems or found.packing.startswith("packed again: "), place
+            verification = verify(tmp_path / "changed.zip")
+            assert verification.problems or verification.packing.startswith("packed again: "), place
         except InputError:
             continue  # no archive any more
 
@@ -90,8 +90,8 @@ def test_any_changed_byte_is_caught(archive, tmp_path):
     ],
 )
 def test_what_was_changed_is_named(archive, tmp_path, change, problem):
-    found = verify(rewritten(archive, tmp_path / "changed.zip", change))
-    assert any(problem in one for one in found.problems)
+    verification = verify(rewritten(archive, tmp_path / "changed.zip", change))
+    assert any(problem in line for line in verification.problems)
 
 
 def test_numbers_that_do_not_follow_from_the_answers_are_caught(results, tmp_path):
@@ -101,9 +101,9 @@ def test_numbers_that_do_not_follow_from_the_answers_are_caught(results, tmp_pat
     path = forged / "estimates.parquet"
     estimates = pl.read_parquet(path)
     estimates.with_columns(estimate=pl.col("estimate") + 0.1).write_parquet(path)
-    found = verify(bundle(forged, tmp_path / "forged.zip"))
-    assert len(found.problems) == 1
-    assert found.problems[0].startswith("estimates.parquet: estimate differs in ")
+    verification = verify(bundle(forged, tmp_path / "forged.zip"))
+    assert len(verification.problems) == 1
+    assert verification.problems[0].startswith("estimates.parquet: estimate differs in ")
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil"])
@@ -148,17 +148,19 @@ def test_what_is_no_bundle_is_refused(tmp_path, content):
 def test_networks_by_themselves_are_bundled_and_known_by_their_hash(tmp_path):
     write_results(tmp_path / "nets", "networks", pl.DataFrame(schema=ESTIMATES), {})
     (tmp_path / "nets" / "networks.json").write_text("{}")
-    found = verify(bundle(tmp_path / "nets", tmp_path / "nets.zip"))
-    assert (found.problems, found.follows, found.tables) == ((), None, ())
-    assert not found.holds and {"estimates.parquet", "networks.json"} <= set(found.as_stored)
+    verification = verify(bundle(tmp_path / "nets", tmp_path / "nets.zip"))
+    assert (verification.problems, verification.follows, verification.tables) == ((), None, ())
+    assert not verification.holds and {"estimates.parquet", "networks.json"} <= set(
+        verification.as_stored
+    )
 
 
 def test_the_rules_by_which_answers_were_scored_are_those_of_the_bundle(results, tmp_path):
     published = tmp_path / "published"
     shutil.copytree(results, published)
     tabulate(published, "published")
-    found = verify(bundle(published, tmp_path / "published.zip"))
-    assert found.holds, found.problems
+    verification = verify(bundle(published, tmp_path / "published.zip"))
+    assert verification.holds, verification.problems
 
 
 def forged(results, folder, change):
@@ -174,9 +176,11 @@ def test_an_infinite_number_is_no_rounding(results, tmp_path, number):
         path = folder / "estimates.parquet"
         pl.read_parquet(path).with_columns(ci_low=number).write_parquet(path)
 
-    found = verify(forged(results, tmp_path, change))
-    assert found.follows is False
-    assert [one.split(" differs")[0] for one in found.differing] == ["estimates.parquet: ci_low"]
+    verification = verify(forged(results, tmp_path, change))
+    assert verification.follows is False
+    assert [line.split(" differs")[0] for line in verification.differing] == [
+        "estimates.parquet: ci_low"
+    ]
 
 
 def resealed(archive, target, change):
@@ -224,7 +228,7 @@ def change_card(files, **changes):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda files: change_card(files, models=["another"]), "card.json: recomputing"),
         (lambda files: files.update({"deviations.json": b"[1]\n"}), "deviations.json: recomputing"),
@@ -232,9 +236,9 @@ def change_card(files, **changes):
         (lambda files: files.update({"x.exe": b"x"}), "x.exe: no file of a bundle"),
     ],
 )
-def test_what_fits_its_manifest_and_does_not_follow_is_caught(archive, tmp_path, change, said):
-    found = verify(resealed(archive, tmp_path / "other.zip", change))
-    assert any(one.startswith(said) for one in found.problems), found.problems
+def test_what_fits_its_manifest_and_does_not_follow_is_caught(archive, tmp_path, change, message):
+    verification = verify(resealed(archive, tmp_path / "other.zip", change))
+    assert any(line.startswith(message) for line in verification.problems), verification.problems
 
 
 def test_what_the_auditor_states_and_logs_are_as_stored_and_that_is_said(archive, tmp_path):
@@ -243,8 +247,11 @@ def test_what_the_auditor_states_and_logs_are_as_stored_and_that_is_said(archive
         files["card.html"] = card_page(json.loads(files["card.json"])).encode()
         files["logs/a.eval"] = b"anything"
 
-    found = verify(resealed(archive, tmp_path / "other.zip", change))
-    assert found.holds and found.as_stored == ("logs/a.eval", "card.json (its auditor)")
+    verification = verify(resealed(archive, tmp_path / "other.zip", change))
+    assert verification.holds and verification.as_stored == (
+        "logs/a.eval",
+        "card.json (its auditor)",
+    )
 
 
 @pytest.mark.parametrize("name", ["report.html", "README.md", "estimates.csv", "logs/page.html"])
@@ -252,16 +259,16 @@ def test_a_page_that_was_put_in_is_no_file_of_a_bundle(archive, tmp_path, name):
     def change(files):
         files[name] = b"<p>All is well.</p>"
 
-    found = verify(resealed(archive, tmp_path / "other.zip", change))
-    assert found.problems == (f"{name}: no file of a bundle",)
+    verification = verify(resealed(archive, tmp_path / "other.zip", change))
+    assert verification.problems == (f"{name}: no file of a bundle",)
 
 
 def test_what_the_manifest_says_besides_hashes_is_recomputed(archive, tmp_path):
     def change(manifest):
         manifest["simulated"] = True
 
-    found = verify(remanifested(archive, tmp_path / "other.zip", change))
-    assert found.problems == ("manifest.json: recomputing gives another",)
+    verification = verify(remanifested(archive, tmp_path / "other.zip", change))
+    assert verification.problems == ("manifest.json: recomputing gives another",)
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "9.0"])
@@ -271,9 +278,9 @@ def test_a_bundle_of_another_version_is_to_be_recomputed_with_it(
     def change(manifest):
         manifest["clinometer"] = version
 
-    other = remanifested(archive, tmp_path / "other.zip", change)
+    changed_archive = remanifested(archive, tmp_path / "other.zip", change)
     with pytest.raises(SystemExit) as stop:
-        verify_command.main([str(other)], standalone_mode=False)
+        verify_command.main([str(changed_archive)], standalone_mode=False)
     assert stop.value.code == 3
     text = capsys.readouterr().out
     assert f"made by Clinometer {version}, " in text and f"clinometer=={version}" in text
@@ -284,8 +291,8 @@ def test_a_version_that_is_no_number_is_in_no_command(archive, tmp_path):
     def change(manifest):
         manifest["clinometer"] = "0.1; rm -rf ~"
 
-    found = verify(remanifested(archive, tmp_path / "other.zip", change))
-    assert found.version == "(unknown version)" and found.follows is None
+    verification = verify(remanifested(archive, tmp_path / "other.zip", change))
+    assert verification.version == "(unknown version)" and verification.follows is None
 
 
 def test_logs_are_bundled_where_that_is_asked_for(results, tmp_path):
@@ -294,15 +301,15 @@ def test_logs_are_bundled_where_that_is_asked_for(results, tmp_path):
     with zipfile.ZipFile(tmp_path / "run" / "logs" / "a.eval", "w") as log:
         log.writestr("header.json", "{}")
     for logs in (False, True):
-        with zipfile.ZipFile(bundle(tmp_path / "run", tmp_path / "run.zip", logs=logs)) as made:
-            assert ("logs/a.eval" in made.namelist()) is logs
+        with zipfile.ZipFile(bundle(tmp_path / "run", tmp_path / "run.zip", logs=logs)) as packed:
+            assert ("logs/a.eval" in packed.namelist()) is logs
 
 
 def test_the_page_of_the_card_states_the_same_auditor(archive, tmp_path):
-    found = verify(
+    verification = verify(
         resealed(archive, tmp_path / "o.zip", lambda files: change_card(files, auditor="B."))
     )
-    assert found.problems == ("card.html: recomputing gives another",)
+    assert verification.problems == ("card.html: recomputing gives another",)
 
 
 def test_an_entry_that_claims_to_be_encrypted_is_no_bundle(archive, tmp_path):
@@ -316,8 +323,8 @@ def test_an_entry_that_claims_to_be_encrypted_is_no_bundle(archive, tmp_path):
 def test_without_a_plan_nothing_follows(results, tmp_path, capsys):
     (tmp_path / "tables").mkdir()
     shutil.copy(results / "estimates.parquet", tmp_path / "tables")
-    found = verify(bundle(tmp_path / "tables", tmp_path / "run.zip"))
-    assert (found.problems, found.follows, found.holds) == ((), None, False)
+    verification = verify(bundle(tmp_path / "tables", tmp_path / "run.zip"))
+    assert (verification.problems, verification.follows, verification.holds) == ((), None, False)
     with pytest.raises(SystemExit) as stop:
         verify_command.main([str(tmp_path / "run.zip")], standalone_mode=False)
     assert stop.value.code == 3
@@ -342,6 +349,6 @@ def test_a_long_table_of_details_is_compared(tmp_path):
     for name, last in (("stated", 1.0), ("again", 2.0)):
         rows = {"trial_id": list(map(str, range(20_000))), "association": [0.5] * 19_999 + [last]}
         pl.DataFrame(rows).write_parquet(tmp_path / f"{name}.parquet")
-    stated, again = tmp_path / "stated.parquet", tmp_path / "again.parquet"
-    assert list(_compare_tables("chained", stated, stated)) == []
-    assert any("association" in found for found in _compare_tables("chained", stated, again))
+    stored, again = tmp_path / "stated.parquet", tmp_path / "again.parquet"
+    assert list(_compare_tables("chained", stored, stored)) == []
+    assert any("association" in problem for problem in _compare_tables("chained", stored, again))

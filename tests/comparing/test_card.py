@@ -47,10 +47,12 @@ def judged_by(policy, results, folder):
 
 def test_it_says_what_was_asked_as_counted_and_not_as_an_option(results):
     card = audit_card(results, {}, [])
-    (one,) = card["instruments"]
-    assert one["asked"]["for"] == "associations" and "a list of words" in one["asked"]["trial"]
-    assert one["asked"]["trials_per_stereotype"] == "12"
-    assert one["asked"]["wordings"] == ["replication"] and one["asked"]["stereotypes"] == ["power"]
+    (entry,) = card["instruments"]
+    assert entry["asked"]["for"] == "associations" and "a list of words" in entry["asked"]["trial"]
+    assert entry["asked"]["trials_per_stereotype"] == "12"
+    assert entry["asked"]["wordings"] == ["replication"] and entry["asked"]["stereotypes"] == [
+        "power"
+    ]
     assert "iterations" not in card["method"]
 
 
@@ -64,12 +66,12 @@ def test_it_says_controls_share_scored_and_outcome_of_each_run(results):
 
 
 @pytest.mark.parametrize(
-    ("policy", "said"),
+    ("policy", "reason"),
     [(CHANGES, "is about a change, and there is no baseline here"), ("name: x", "policy.yaml")],
 )
-def test_a_policy_that_cannot_be_judged_here_says_why(results, tmp_path, policy, said):
+def test_a_policy_that_cannot_be_judged_here_says_why(results, tmp_path, policy, reason):
     card = judged_by(policy, results, tmp_path)
-    assert card["gate"].startswith("not judged: ") and said in card["gate"]
+    assert card["gate"].startswith("not judged: ") and reason in card["gate"]
     assert str(tmp_path) not in card["gate"]
     assert card["instruments"][0]["runs"][0]["gate"] == card["gate"]
 
@@ -96,8 +98,8 @@ def test_the_page_says_what_the_card_says_and_shows_no_markup_of_others(results)
     card = audit_card(results, {"auditor": "<script>alert(1)</script>"}, [])
     page = card_page(card)
     assert "&lt;script&gt;alert(1)" in page and "<script>alert" not in page
-    (one,) = card["instruments"]
-    for text in (one["title"], one["asked"]["trial"], "67%", "no placebo", card["limits"][0]):
+    (entry,) = card["instruments"]
+    for text in (entry["title"], entry["asked"]["trial"], "67%", "no placebo", card["limits"][0]):
         assert text in page
     assert "http" not in page.partition("<body>")[2]
 
@@ -114,8 +116,8 @@ def test_a_bundle_with_another_card_does_not_hold(results, tmp_path, monkeypatch
 
     honest = bundling._evidence_texts
 
-    def forged(*given):
-        texts = honest(*given)
+    def forged(*arguments):
+        texts = honest(*arguments)
         return {**texts, name: texts[name].replace("no placebo", "placebo passed")}
 
     with monkeypatch.context() as patched:
@@ -129,5 +131,5 @@ def test_a_bundle_holds_both_and_its_page_is_checked(results, tmp_path):
     with zipfile.ZipFile(path) as opened:
         card = json.loads(opened.read("card.json"))
         assert opened.read("card.html").decode() == card_page(card)
-    found = verify(path)
-    assert found.holds and not {"card.json", "card.html"} & {*found.as_stored}
+    verification = verify(path)
+    assert verification.holds and not {"card.json", "card.html"} & {*verification.as_stored}

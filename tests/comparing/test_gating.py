@@ -49,18 +49,18 @@ def outcomes(gated, kind="rule"):
     ("shift", "at_most", "expected"),
     [(0.0, 0.5, "pass"), (0.6, 0.3, "fail"), (0.2, 0.31, "inconclusive"), (-0.7, 0.1, "fail")],
 )
-def test_a_limit_of_the_mean_is_judged_on_its_interval(run_of, shift, at_most, expected):
-    gated = gate(run_of("a", shift), policy(rule(at_most=at_most)))
+def test_a_limit_of_the_mean_is_judged_on_its_interval(make_run, shift, at_most, expected):
+    gated = gate(make_run("a", shift), policy(rule(at_most=at_most)))
     assert outcomes(gated) == [expected]
     assert gated.outcome == expected
 
 
-def test_an_outcome_says_what_is_open(run_of):
-    scores = run_of("a", 0.4)
-    one = scores.filter(pl.col("variation") == pl.col("variation").min())
+def test_an_outcome_says_what_is_open(make_run):
+    scores = make_run("a", 0.4)
+    single_wording = scores.filter(pl.col("variation") == pl.col("variation").min())
     words = "other words"  # there is one default word
-    for asked, facets in ((scores, words), (one, f"other wordings, {words}")):
-        (check,) = gate(asked, policy(rule(level="model", at_most=0.9))).checks[:1]
+    for table, facets in ((scores, words), (single_wording, f"other wordings, {words}")):
+        (check,) = gate(table, policy(rule(level="model", at_most=0.9))).checks[:1]
         assert check.outcome == "pass"
         assert check.reason.startswith(f"in other prompts (open: {facets}): largest: all stereo")
 
@@ -79,8 +79,8 @@ BECAUSE = {"because": "only a lean against women is at issue"}
         ({"worse": "reversed", **BECAUSE}, 0.6, "pass"),
     ],
 )
-def test_both_sides_count_unless_a_policy_names_one(run_of, side, shift, outcome):
-    (check,) = gate(run_of("a", shift), policy(rule(at_most=0.2, **side))).checks[:1]
+def test_both_sides_count_unless_a_policy_names_one(make_run, side, shift, outcome):
+    (check,) = gate(make_run("a", shift), policy(rule(at_most=0.2, **side))).checks[:1]
     assert check.outcome == outcome
     reason = f"; only {side.get('worse')} counts as worse, because {BECAUSE['because']}"
     assert check.reason.endswith(reason) == bool(side)
@@ -98,34 +98,34 @@ def test_both_sides_count_unless_a_policy_names_one(run_of, side, shift, outcome
         (0.3, 0.5, {"at_most": 0.4}, "pass"),
     ],
 )
-def test_a_change_is_judged_in_both_directions(run_of, before, after, more, outcome):
+def test_a_change_is_judged_in_both_directions(make_run, before, after, more, outcome):
     rules = policy(rule("change", **{"at_most": 0.1, **more}))
-    gated = gate(run_of("b", after, seed=1), rules, run_of("a", before))
+    gated = gate(make_run("b", after, seed=1), rules, make_run("a", before))
     assert gated.outcome == outcome
     assert ("turned to the other side" in gated.checks[0].reason) == (
         before < 0 < after and not more
     )
 
 
-def test_compare_and_a_rule_of_the_same_limit_agree(run_of):
+def test_compare_and_a_rule_of_the_same_limit_agree(make_run):
     outcomes_by_verdict = {"worse": "fail", "turned": "fail", "cannot_tell": "inconclusive"}
     for shift in (-0.8, -0.2, 0.0, 0.06, 0.1, 0.14, 0.5):
-        runs = run_of("a", 0.1), run_of("b", 0.1 + shift, seed=3)
+        runs = make_run("a", 0.1), make_run("b", 0.1 + shift, seed=3)
         (decision,) = compare(*runs, margin=0.1, controls="ignored").decisions()
         gated = gate(runs[1], policy(rule("change", 0.1, level="category")), runs[0])
         assert gated.outcome == outcomes_by_verdict.get(decision.verdict, "pass")
 
 
-def test_a_change_needs_a_baseline_and_is_judged_on_its_interval(run_of):
+def test_a_change_needs_a_baseline_and_is_judged_on_its_interval(make_run):
     limits = policy(rule("change", 0.1))
     with pytest.raises(InputError, match="give a --baseline"):
-        gate(run_of("b"), limits)
-    assert gate(run_of("b", seed=1), limits, run_of("a")).outcome == "pass"
-    assert gate(run_of("b", 0.3, seed=1), limits, run_of("a")).outcome == "fail"
+        gate(make_run("b"), limits)
+    assert gate(make_run("b", seed=1), limits, make_run("a")).outcome == "pass"
+    assert gate(make_run("b", 0.3, seed=1), limits, make_run("a")).outcome == "fail"
 
 
-def test_one_stereotype_that_is_beyond_fails_the_rule_of_all(run_of):
-    scores = run_of("a", 0.7, only=2)
+def test_one_stereotype_that_is_beyond_fails_the_rule_of_all(make_run):
+    scores = make_run("a", 0.7, only=2)
     gated = gate(scores, policy(rule(level="stereotype", at_most=0.45)))
     assert outcomes(gated) == ["fail"]
     assert ": s2 (" in gated.checks[0].reason
@@ -133,45 +133,49 @@ def test_one_stereotype_that_is_beyond_fails_the_rule_of_all(run_of):
     assert gate(scores, only).outcome == "pass"
 
 
-def test_a_rule_without_a_level_covers_every_category(run_of):
+def test_a_rule_without_a_level_covers_every_category(make_run):
     up = pl.when(category="c0").then(0.5).otherwise(-0.5)
-    scores = run_of("a").with_columns(score=(pl.col("score") + up).clip(-1, 1))
+    scores = make_run("a").with_columns(score=(pl.col("score") + up).clip(-1, 1))
     assert gate(scores, policy(rule(level="model"))).outcome == "pass"
     gated = gate(scores, policy(rule()))
     assert gated.outcome == "fail" and ": c0 (" in gated.checks[0].reason
 
 
-def test_refusing_the_most_consistent_answers_passes_nothing(run_of):
+def test_refusing_the_most_consistent_answers_passes_nothing(make_run):
     limits = policy(rule(at_most=0.45), compliance=0.5)
-    assert gate(run_of("a"), limits).outcome == "pass"
+    assert gate(make_run("a"), limits).outcome == "pass"
     most = pl.col("score") > pl.col("score").quantile(0.83)
-    scores = run_of("a", 0.2).with_columns(
+    scores = make_run("a", 0.2).with_columns(
         score=pl.when(~most).then("score"), reason=pl.when(most).then(pl.lit("refused"))
     )
     assert outcomes(gate(scores, limits)) == ["inconclusive"]
 
 
-def test_explicit_measures_are_judged_by_rules_that_name_them(run_of):
-    explicit = run_of("a", 0.6).with_columns(instrument=pl.lit("self_report_agreement"))
-    scores = pl.concat([run_of("a"), explicit])
+def test_explicit_measures_are_judged_by_rules_that_name_them(make_run):
+    explicit = make_run("a", 0.6).with_columns(instrument=pl.lit("self_report_agreement"))
+    scores = pl.concat([make_run("a"), explicit])
     assert gate(scores, policy(rule(at_most=0.5))).outcome == "pass"
-    named = rule(at_most=0.5, where={"instrument": "self_report_agreement"})
-    assert gate(scores, policy(named)).outcome == "fail"
+    explicit_rule = rule(at_most=0.5, where={"instrument": "self_report_agreement"})
+    assert gate(scores, policy(explicit_rule)).outcome == "fail"
 
 
-def test_controls_are_those_of_the_instruments_that_rules_name(run_of):
-    parts = [run_of("a"), run_of("a").with_columns(instrument=pl.lit("self_report_agreement"))]
-    named = policy(rule(at_most=0.9, where={"instrument": "word_association"}), controls="required")
-    names = [one.name for one in gate(pl.concat(parts), named).checks if one.kind == "control"]
+def test_controls_are_those_of_the_instruments_that_rules_name(make_run):
+    parts = [make_run("a"), make_run("a").with_columns(instrument=pl.lit("self_report_agreement"))]
+    limits = policy(
+        rule(at_most=0.9, where={"instrument": "word_association"}), controls="required"
+    )
+    names = [
+        check.name for check in gate(pl.concat(parts), limits).checks if check.kind == "control"
+    ]
     assert names and all("word_association" in name for name in names)
 
 
-def test_of_an_unfinished_run_nothing_is_decided(run_of):
-    (run,) = read_runs(run_of("a"))
+def test_of_an_unfinished_run_nothing_is_decided(make_run):
+    (run,) = read_runs(make_run("a"))
     unfinished = replace(run, doubts=("100 of 120 trials of a were not asked yet",))
     gated = gate(unfinished, policy(rule(at_most=0.9)))
     assert (gated.outcome, outcomes(gated, "run")) == ("inconclusive", ["inconclusive"])
-    broken = replace(unfinished, scores=run_of("a", 0.7))
+    broken = replace(unfinished, scores=make_run("a", 0.7))
     assert outcomes(gate(broken, policy(rule(at_most=0.3))))[0] == "fail"
     assert gate(broken, policy(rule(at_most=0.3))).outcome == "inconclusive"
 
@@ -185,9 +189,9 @@ def test_of_an_unfinished_run_nothing_is_decided(run_of):
     ],
 )
 def test_answers_from_elsewhere_pass_nothing_where_the_origin_counts(
-    note, ignored, required, run_of
+    note, ignored, required, make_run
 ):
-    (run,) = read_runs(run_of("a"))
+    (run,) = read_runs(make_run("a"))
     run = replace(run, notes=[note] if note else [])
     rules = policy(rule(at_most=0.9))
     gated = gate(run, rules)
@@ -198,22 +202,22 @@ def test_answers_from_elsewhere_pass_nothing_where_the_origin_counts(
     assert ("From elsewhere" in as_markdown(report)) == bool(note)
 
 
-def test_a_baseline_may_be_from_elsewhere_but_not_changed(run_of):
-    (run,), (before,) = read_runs(run_of("a")), read_runs(run_of("b"))
+def test_a_baseline_may_be_from_elsewhere_but_not_changed(make_run):
+    (run,), (before,) = read_runs(make_run("a")), read_runs(make_run("b"))
     for note, outcome in ((Note("key x"), "pass"), (Note("moved", changed=True), "inconclusive")):
         rules = policy(rule(at_most=0.9), rule("change", at_most=0.9), origin="required")
         assert gate(run, rules, replace(before, notes=[note])).outcome == outcome
 
 
-def test_what_was_not_measured_is_inconclusive(run_of):
-    gated = gate(run_of("a"), policy(rule(where={"mode": "forced"})))
+def test_what_was_not_measured_is_inconclusive(make_run):
+    gated = gate(make_run("a"), policy(rule(where={"mode": "forced"})))
     assert outcomes(gated) == ["inconclusive"]
     assert "nothing that the rule is about was measured" in gated.checks[0].reason
 
 
-def test_refusals_break_the_floor_of_compliance(run_of):
+def test_refusals_break_the_floor_of_compliance(make_run):
     refused = pl.col("iteration") < 3
-    scores = run_of("a").with_columns(
+    scores = make_run("a").with_columns(
         score=pl.when(~refused).then("score"), reason=pl.when(refused).then(pl.lit("refused"))
     )
     gated = gate(scores, policy(rule(at_most=0.9)))
@@ -225,15 +229,15 @@ def test_refusals_break_the_floor_of_compliance(run_of):
     [(0.5, 0.0, ["pass", "pass"]), (0.0, 0.0, ["inconclusive", "pass"]),
      (0.5, 0.6, ["pass", "inconclusive"])],
 )  # fmt: skip
-def test_controls_have_to_work(run_of, positive, negative, expected):
-    parts = [run_of("a")]
+def test_controls_have_to_work(make_run, positive, negative, expected):
+    parts = [make_run("a")]
     for kind, mean in (("positive", positive), ("negative", negative)):
-        own = run_of("a").filter(stereotype="s0")
+        rows = make_run("a").filter(stereotype="s0")
         centred = pl.col("score") - pl.col("score").mean() + mean
-        named = {"study": kind, "stereotype": kind, "category": "control", "control": kind}
+        labels = {"study": kind, "stereotype": kind, "category": "control", "control": kind}
         parts.append(
-            own.with_columns(
-                score=centred, **{name: pl.lit(value) for name, value in named.items()}
+            rows.with_columns(
+                score=centred, **{name: pl.lit(value) for name, value in labels.items()}
             )
         )
     gated = gate(pl.concat(parts), policy(rule(at_most=0.9), controls="required"))
@@ -241,7 +245,7 @@ def test_controls_have_to_work(run_of, positive, negative, expected):
 
 
 @pytest.mark.parametrize(
-    ("rules", "expected", "said"),
+    ("rules", "expected", "reason"),
     [
         ([rule(at_most=0.9)], "pass", "within 0.9 of neutral"),
         ([rule(at_most=0.05)], "inconclusive", "not within 0.05 of neutral"),
@@ -251,35 +255,35 @@ def test_controls_have_to_work(run_of, positive, negative, expected):
     ],
 )
 def test_a_placebo_lies_within_the_limits_of_means_and_cancels_in_changes(
-    run_of, rules, expected, said
+    make_run, rules, expected, reason
 ):
     """Its interval has neutral in it and reaches beyond every lean that is told: not known."""
-    own = run_of("a").filter(stereotype="s0")
-    named = {"study": "n", "stereotype": "n", "category": "control", "control": "negative"}
-    placebo = own.with_columns(
+    rows = make_run("a").filter(stereotype="s0")
+    labels = {"study": "n", "stereotype": "n", "category": "control", "control": "negative"}
+    placebo = rows.with_columns(
         score=pl.col("score") - pl.col("score").mean(),
-        **{name: pl.lit(value) for name, value in named.items()},
+        **{name: pl.lit(value) for name, value in labels.items()},
     )
-    before, after = (pl.concat([run_of("a", seed=seed), placebo]) for seed in (0, 2))
+    before, after = (pl.concat([make_run("a", seed=seed), placebo]) for seed in (0, 2))
     required = policy(*rules, controls="required")
-    changes = any(one["what"] == "change" for one in rules)
+    changes = any(entry["what"] == "change" for entry in rules)
     gated = gate(after, required, before if changes else None)
-    check = next(one for one in gated.checks if one.name.startswith("negative control"))
+    check = next(entry for entry in gated.checks if entry.name.startswith("negative control"))
     assert check.outcome == expected
-    assert "not known: too few trials" in check.reason and said in check.reason
+    assert "not known: too few trials" in check.reason and reason in check.reason
 
 
-def test_controls_are_checked_by_dimension(run_of):
-    named = {"study": "c", "stereotype": "c", "category": "control", "control": "positive"}
+def test_controls_are_checked_by_dimension(make_run):
+    labels = {"study": "c", "stereotype": "c", "category": "control", "control": "positive"}
     parts = [
-        run_of("a").filter(stereotype="s0").with_columns(
+        make_run("a").filter(stereotype="s0").with_columns(
             score=pl.col("score") - pl.col("score").mean() + mean,
             dimension=pl.lit(dimension),
-            **{name: pl.lit(value) for name, value in named.items()},
+            **{name: pl.lit(value) for name, value in labels.items()},
         )
         for dimension, mean in (("one", 0.5), ("two", 0.0))
     ]  # fmt: skip
-    gated = gate(pl.concat([run_of("a"), *parts]), policy(rule(at_most=0.9), controls="required"))
+    gated = gate(pl.concat([make_run("a"), *parts]), policy(rule(at_most=0.9), controls="required"))
     checks = [(check.name, check.outcome) for check in gated.checks if check.kind == "control"]
     assert checks[:2] == [
         ("positive control of word_association, free, one", "pass"),
@@ -287,8 +291,8 @@ def test_controls_are_checked_by_dimension(run_of):
     ]
 
 
-def test_controls_that_were_not_asked_are_said(run_of):
-    gated = gate(run_of("a"), policy(rule(at_most=0.9), controls="required"))
+def test_controls_that_were_not_asked_are_said(make_run):
+    gated = gate(make_run("a"), policy(rule(at_most=0.9), controls="required"))
     assert outcomes(gated, "control") == ["inconclusive", "inconclusive"]
     assert gated.outcome == "inconclusive"
 
@@ -343,10 +347,10 @@ HOSTILE = "m\x1b[31m|<script>`\n[x](javascript:1)"
 
 
 @pytest.fixture
-def gated(run_of):
-    known = gate(run_of("a", 0.6), policy(rule(at_most=0.3), rule(at_most=0.9, name="wide")))
-    checks = [*known.checks, GateCheck("rule", HOSTILE, "fail", HOSTILE)]
-    return report_of(Gated(known.policy, HOSTILE, None, None, checks), "rules/policy 1.yaml")
+def gated(make_run):
+    judged = gate(make_run("a", 0.6), policy(rule(at_most=0.3), rule(at_most=0.9, name="wide")))
+    checks = [*judged.checks, GateCheck("rule", HOSTILE, "fail", HOSTILE)]
+    return report_of(Gated(judged.policy, HOSTILE, None, None, checks), "rules/policy 1.yaml")
 
 
 def test_markdown_shows_hostile_names_as_text(gated):
@@ -364,9 +368,9 @@ def test_junit_is_xml_with_a_case_per_check(gated):
 
 def test_sarif_has_a_result_per_check_that_is_not_met(gated):
     run = json.loads(as_sarif(gated))["runs"][0]
-    assert [one["level"] for one in run["results"]] == ["error", "error"]
-    assert {one["ruleId"] for one in run["results"]} <= {
-        one["id"] for one in run["tool"]["driver"]["rules"]
+    assert [entry["level"] for entry in run["results"]] == ["error", "error"]
+    assert {entry["ruleId"] for entry in run["results"]} <= {
+        entry["id"] for entry in run["tool"]["driver"]["rules"]
     }
 
 
@@ -377,10 +381,12 @@ def test_json_fits_the_published_schema(gated):
     assert published == GateReport.model_json_schema()
 
 
-def test_sarif_points_at_the_line_of_the_policy(run_of):
+def test_sarif_points_at_the_line_of_the_policy(make_run):
     rules = "- what: mean\n  at_most: 0.9\n- {what: mean, at_most: 0.3}\n"
     text = f"name: p\ncontrols: ignored\nrules:\n\n{rules}"
-    report = report_of(gate(run_of("a", 0.6), parse_policy(text, "p.yaml")), "rules/policy 1.yaml")
+    report = report_of(
+        gate(make_run("a", 0.6), parse_policy(text, "p.yaml")), "rules/policy 1.yaml"
+    )
     (result,) = json.loads(as_sarif(report))["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "rules/policy%201.yaml"},
@@ -455,18 +461,18 @@ def test_without_an_outcome_every_file_says_so():
     assert (suite.get("tests"), suite.get("errors")) == ("1", "1")
     (run,) = json.loads(texts["sarif"])["runs"]
     assert run["invocations"] == [{"executionSuccessful": False, "exitCode": 4}]
-    assert [one["level"] for one in run["results"]] == ["error"]
+    assert [entry["level"] for entry in run["results"]] == ["error"]
 
 
 @pytest.mark.parametrize(("error", "code"), [(ZeroDivisionError("x"), 4), (InputError("x"), 2)])
 def test_an_error_is_no_verdict_and_its_files_say_so(
-    run_of, tmp_path, monkeypatch, capsys, error, code
+    make_run, tmp_path, monkeypatch, capsys, error, code
 ):
     def broken(*_, **__):
         raise error
 
     monkeypatch.chdir(tmp_path)
-    run_of("a").write_parquet("a.parquet")
+    make_run("a").write_parquet("a.parquet")
     Path("policy.yaml").write_text("name: p\nrules:\n- {what: mean, at_most: 0.9}")
     monkeypatch.setattr("clinometer.comparing.gating.gate", broken)
     files = [f"--{form}=out.{form}" for form in FORMATS]
@@ -474,10 +480,10 @@ def test_an_error_is_no_verdict_and_its_files_say_so(
         "sys.argv", ["clinometer", "gate", "a.parquet", "--policy", "policy.yaml", *files]
     )
     assert run_group() == code
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert stderr.count("\n") == 1
     if code == 4:
-        details = Path(said.strip().split("details: ")[1])
+        details = Path(stderr.strip().split("details: ")[1])
         assert "ZeroDivisionError" in details.read_text(encoding="utf-8")
         details.unlink()
     assert json.loads(Path("out.json").read_text())["exit_code"] == code
@@ -491,45 +497,45 @@ def test_the_policy_in_the_docs_is_one():
 
 
 @pytest.mark.parametrize(
-    ("declared", "judged", "said"),
+    ("declared", "judged", "statement"),
     [
         (None, "a", "the run declares no policy"),
         ("a", "a", "the policy was declared before the run"),
         ("a", "b", "the run declared another policy"),
     ],
 )
-def test_a_policy_is_declared_with_the_plan(plan, run_of, tmp_path, declared, judged, said):
+def test_a_policy_is_declared_with_the_plan(plan, make_run, tmp_path, declared, judged, statement):
     text = "name: {}\ncontrols: ignored\nrules:\n- {{what: mean, at_most: 0.9}}\n"
     claim(tmp_path / "run", replace(plan, policy=declared and text.format(declared)))
-    run_of("m").write_parquet(tmp_path / "run" / "scores.parquet")
-    write_results(tmp_path / "run", "answers", estimate(run_of("m")), {})
+    make_run("m").write_parquet(tmp_path / "run" / "scores.parquet")
+    write_results(tmp_path / "run", "answers", estimate(make_run("m")), {})
     (tmp_path / "policy.yaml").write_text(text.format(judged), encoding="utf-8")
-    assert gate(tmp_path / "run", tmp_path / "policy.yaml").declaration == said
+    assert gate(tmp_path / "run", tmp_path / "policy.yaml").declaration == statement
     assert (tmp_path / "run" / "policy.yaml").is_file() == (declared is not None)
 
 
 @pytest.mark.parametrize(("judged", "outcome"), [("a", "pass"), ("b", "inconclusive")])
-def test_a_declaration_can_be_required(plan, run_of, tmp_path, judged, outcome):
+def test_a_declaration_can_be_required(plan, make_run, tmp_path, judged, outcome):
     text = "name: {}\ncontrols: ignored\nrules:\n- {{what: mean, at_most: 0.9}}\n"
     claim(tmp_path / "run", replace(plan, policy=text.format("a")))
-    run_of("m").write_parquet(tmp_path / "run" / "scores.parquet")
-    write_results(tmp_path / "run", "answers", estimate(run_of("m")), {})
+    make_run("m").write_parquet(tmp_path / "run" / "scores.parquet")
+    write_results(tmp_path / "run", "answers", estimate(make_run("m")), {})
     (tmp_path / "policy.yaml").write_text(text.format(judged), encoding="utf-8")
     gated = gate(tmp_path / "run", tmp_path / "policy.yaml", require_declared=True)
     assert (gated.outcome, outcomes(gated, "policy")) == (outcome, [outcome])
-    assert gate(run_of("m"), tmp_path / "policy.yaml", require_declared=True).outcome == (
+    assert gate(make_run("m"), tmp_path / "policy.yaml", require_declared=True).outcome == (
         "inconclusive"
     )
 
 
-def test_a_limit_that_an_instrument_cannot_break_passes_nothing(run_of):
-    decisions = run_of("a").with_columns(
+def test_a_limit_that_an_instrument_cannot_break_passes_nothing(make_run):
+    decisions = make_run("a").with_columns(
         instrument=pl.lit("relative_decision"), score=(pl.col("score") + 1) / 2
     )
     with pytest.raises(InputError, match="cannot be broken by relative_decision"):
         gate(decisions, policy(rule(at_most=0.6)))
-    named = rule("mean", 0.6, where={"instrument": "word_association"})
-    gated = gate(pl.concat([run_of("a"), decisions]), policy(named))
+    limited_rule = rule("mean", 0.6, where={"instrument": "word_association"})
+    gated = gate(pl.concat([make_run("a"), decisions]), policy(limited_rule))
     assert gated.outcome == "pass"
 
 
@@ -552,25 +558,27 @@ def test_a_malformed_policy_is_refused_before_anything_is_asked(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_rule_of_changes_asks_for_the_controls_of_both_runs(run_of):
+def test_a_rule_of_changes_asks_for_the_controls_of_both_runs(make_run):
     limit = policy(rule("change", at_most=0.9), controls="required")
-    gated = gate(run_of("b", seed=2), limit, run_of("a"))
+    gated = gate(make_run("b", seed=2), limit, make_run("a"))
     names = [check.name for check in gated.checks if check.kind == "control"]
     assert len(names) == 4
     assert sum(name.endswith(", a") for name in names) == 2
-    means = gate(run_of("b", seed=2), policy(rule(at_most=0.9), controls="required"), run_of("a"))
+    means = gate(
+        make_run("b", seed=2), policy(rule(at_most=0.9), controls="required"), make_run("a")
+    )
     assert len(outcomes(means, "control")) == 2
 
 
-def test_a_run_that_is_its_own_baseline_has_no_change(run_of):
-    few = run_of("a").filter(pl.col("iteration") == 0)
+def test_a_run_that_is_its_own_baseline_has_no_change(make_run):
+    few = make_run("a").filter(pl.col("iteration") == 0)
     limit = policy(rule("change", at_most=0.01))
     assert gate(few, limit, few).outcome == "pass"
-    other = run_of("b", seed=2).filter(pl.col("iteration") == 0)
-    assert gate(other, limit, few).outcome == "inconclusive"
+    candidate = make_run("b", seed=2).filter(pl.col("iteration") == 0)
+    assert gate(candidate, limit, few).outcome == "inconclusive"
 
 
-def test_scores_that_stand_twice_are_refused(run_of):
-    twice = pl.concat([run_of("a"), run_of("a")])
+def test_scores_that_stand_twice_are_refused(make_run):
+    twice = pl.concat([make_run("a"), make_run("a")])
     with pytest.raises(InputError, match="repeat others"):
         gate(twice, policy(rule()))

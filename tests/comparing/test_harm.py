@@ -190,13 +190,15 @@ def test_so_many_more_trials_give_a_verdict_and_fewer_do_not(after, at_most):
     now = now._replace(difference={**now.difference, "n": 100})
     tight = limits(at_most)
     more = further_trials(now, tight)
-    for trials, is_told in ((more + 2, True), (more - 2, False)):
+    for trials, is_decided in ((more + 2, True), (more - 2, False)):
         se = 0.05 / (1 + trials / 100) ** 0.5
         verdict = judge_change(change(0.4, after, se=se), tight).verdict
-        assert (verdict != "cannot_tell") == is_told
+        assert (verdict != "cannot_tell") == is_decided
 
 
 def test_no_number_of_trials_tells_what_lies_at_the_limit():
-    at_limit = change(0.4, 0.5, se=0.05)
-    difference = {**at_limit.difference, "n": 100}
-    assert further_trials(at_limit._replace(difference=difference), limits(fails_above=0.1)) is None
+    borderline = change(0.4, 0.5, se=0.05)
+    difference = {**borderline.difference, "n": 100}
+    assert (
+        further_trials(borderline._replace(difference=difference), limits(fails_above=0.1)) is None
+    )

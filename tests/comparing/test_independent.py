@@ -32,26 +32,26 @@ def test_variances_add_up_and_intervals_give_errors():
 def test_what_only_one_has_and_tests_of_a_single_run_are_left_out():
     rows = [{"layer": str(k), "estimate": 0.1, "se": 0.1} for k in range(3)]
     permuted = {"layer": "0", "estimate": 0.1, "method": "permutation", "p": 0.01}
-    found = compare_estimates(
+    differences = compare_estimates(
         estimates("a", *rows[:2], permuted), estimates("b", *rows[1:], permuted), ("a", "b"), 0.95
     )
-    assert found["layer"].to_list() == ["1"]
+    assert differences["layer"].to_list() == ["1"]
 
 
 def test_without_an_error_there_is_a_difference_and_no_test():
-    both = (
+    tables = (
         estimates(name, {"layer": "1", "estimate": value})
         for name, value in (("a", 0.1), ("b", 0.4))
     )
-    row = compare_estimates(*both, ("a", "b"), 0.95).row(0, named=True)
+    row = compare_estimates(*tables, ("a", "b"), 0.95).row(0, named=True)
     assert row["estimate"] == pytest.approx(0.3)
     assert [row[c] for c in ("se", "p", "ci_low", "test", "confidence")] == [None] * 5
 
 
 def test_directories_without_answers_are_compared(tmp_path):
     for name, value in (("a", 0.1), ("b", 0.9)):
-        own = estimates(name, {"layer": "1", "estimate": value, "se": 0.1})
-        write_results(tmp_path / name, "states", own, {})
+        table = estimates(name, {"layer": "1", "estimate": value, "se": 0.1})
+        write_results(tmp_path / name, "states", table, {})
     compared = compare(tmp_path / "a", tmp_path / "b")
     assert compared.decisions() == []
     assert compared.estimates.select("estimate", "baseline", "candidate").row(0) == (

@@ -21,9 +21,9 @@ def test_open_fails(clinometer_gate):
 
 
 @pytest.fixture
-def session(run_of, tmp_path):
+def session(make_run, tmp_path):
     for name, shift in (("a", 0.0), ("b", 0.6), ("c", 0.2)):
-        run_of(name, shift).write_parquet(tmp_path / f"{name}.parquet")
+        make_run(name, shift).write_parquet(tmp_path / f"{name}.parquet")
     rules = "name: p\ncontrols: ignored\nrules:\n- {what: mean, level: model, at_most: 0.31}\n"
     (tmp_path / "policy.yaml").write_text(rules, encoding="utf-8")
     (tmp_path / "test_gate.py").write_text(TEST, encoding="utf-8")

@@ -8,7 +8,7 @@ from clinometer.comparing.rules import RuleRows, check_rule
 from clinometer.statistics.clustered import ClusteredMean
 from clinometer.statistics.looks import Looks
 
-SAID = {"study": "x", "instrument": "word_association", "mode": "free", "category": "gender"}
+LABELS = {"study": "x", "instrument": "word_association", "mode": "free", "category": "gender"}
 UNSAID = dict.fromkeys(
     ("stereotype", "intervention", "reasoning_effort", "temperature", "dimension", "factor",
      "verdict", "conditional_on", "bound_low", "bound_high", "bound_ci_low", "bound_ci_high")
@@ -21,20 +21,22 @@ def rows_of(rule: Rule, **errors: float) -> RuleRows:
     rows = []
     for name, error in errors.items():
         mean = ClusteredMean(200, 50, 0.1, error, 49.0)
-        rows.append({**SAID, **UNSAID, **SCALE, **mean.row(0.95), "range": name,
+        rows.append({**LABELS, **UNSAID, **SCALE, **mean.row(0.95), "range": name,
                      "estimate": 0.1, "n_scored": 200})  # fmt: skip
     return RuleRows(rule, pl.DataFrame(rows))
 
 
 @pytest.mark.parametrize(
-    ("chosen", "outcome", "first", "second"),
+    ("rule_options", "outcome", "first", "second"),
     [
         ({}, "inconclusive", "in other prompts: ", "; in these prompts it would be pass: largest"),
         ({"range": "prompts"}, "pass", "in these prompts: largest", "; in other prompts it would "),
     ],
 )
-def test_the_range_of_a_rule_decides_and_the_other_stands_beside(chosen, outcome, first, second):
-    rule = Rule(what="mean", level="category", at_most=0.2, **chosen)
+def test_the_range_of_a_rule_decides_and_the_other_stands_beside(
+    rule_options, outcome, first, second
+):
+    rule = Rule(what="mean", level="category", at_most=0.2, **rule_options)
     check = check_rule(rows_of(rule, prompts=0.02, other_prompts=0.2), 0.95, Looks())
     assert check.outcome == outcome
     assert check.reason.startswith(first) and second in check.reason

@@ -34,10 +34,10 @@ def results(tmp_path):
 
 
 def test_names_choose_answers_and_the_means_they_enter(results):
-    shown = show(results, ["power", "replication"])
-    assert shown.answers.height == 3
-    assert shown.estimates["level"].to_list() == ["cell", "stereotype", "category", "model"]
-    assert shown.estimates["variation"].drop_nulls().to_list() == ["replication"]
+    selection = show(results, ["power", "replication"])
+    assert selection.answers.height == 3
+    assert selection.estimates["level"].to_list() == ["cell", "stereotype", "category", "model"]
+    assert selection.estimates["variation"].drop_nulls().to_list() == ["replication"]
     assert show(results, ["power"]).estimates["level"].to_list() == [
         "stereotype",
         "category",
@@ -47,9 +47,9 @@ def test_names_choose_answers_and_the_means_they_enter(results):
 
 def test_an_answer_leads_back_to_its_means(results):
     trial = show(results).answers["trial_id"][3]
-    shown = show(results, [trial])
-    assert shown.answers["variation"].to_list() == ["instruction1"]
-    assert shown.estimates["level"][0] == "cell"
+    selection = show(results, [trial])
+    assert selection.answers["variation"].to_list() == ["instruction1"]
+    assert selection.estimates["level"][0] == "cell"
 
 
 def test_a_reason_chooses_the_answers_without_a_score(results):

@@ -29,16 +29,16 @@ def make_key(path, passphrase=""):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Recorded answers of two models as results directories ``a`` and ``b``, and two keys."""
-    made = tmp_path_factory.mktemp("signing")
+    root = tmp_path_factory.mktemp("signing")
     for model in ("a", "b"):
         rows = {"model": model, "stereotype": "power", "variation": "replication"}
         answers = pl.DataFrame({**rows, "iteration": [0, 1], "response": 2 * ["weak - karen"]})
-        answers.write_csv(made / f"{model}.csv")
-        audit_recorded(made / f"{model}.csv", made / model)
+        answers.write_csv(root / f"{model}.csv")
+        audit_recorded(root / f"{model}.csv", root / model)
     if shutil.which("ssh-keygen"):
         for name in ("key", "other"):
-            make_key(made / name)
-    return made
+            make_key(root / name)
+    return root
 
 
 @pytest.fixture(scope="module")
@@ -59,24 +59,26 @@ def rewritten(archive, folder, change):
 
 def exit_code(command, *arguments):
     with pytest.raises(SystemExit) as stop:
-        command.main([str(one) for one in arguments], standalone_mode=False)
+        command.main([str(argument) for argument in arguments], standalone_mode=False)
     return stop.value.code
 
 
 @needs_openssh
 def test_a_signer_is_known_by_a_public_key_or_by_a_name(folder, signed, tmp_path):
-    found = verify(signed, signer=folder / "key.pub")
-    assert (found.signature.status, found.signature.signer) == ("known", "key.pub")
+    verification = verify(signed, signer=folder / "key.pub")
+    assert (verification.signature.status, verification.signature.signer) == ("known", "key.pub")
     key = (folder / "key.pub").read_text(encoding="utf-8")
     (tmp_path / "allowed").write_text(f"# auditors\nalice@example.org {key}", encoding="utf-8")
-    found = verify(signed, signer=tmp_path / "allowed")
-    assert found.signature.signer == "alice@example.org" and found.holds
+    verification = verify(signed, signer=tmp_path / "allowed")
+    assert verification.signature.signer == "alice@example.org" and verification.holds
 
 
 @needs_openssh
 def test_without_a_signer_it_is_said_that_nobody_vouches(signed, capsys):
     assert exit_code(verify_command, signed) == 0
-    (line,) = (one for one in capsys.readouterr().out.splitlines() if one.startswith("signed"))
+    (line,) = (
+        printed for printed in capsys.readouterr().out.splitlines() if printed.startswith("signed")
+    )
     assert line.startswith("signed with ED25519 key SHA256:")
     assert line.endswith("; by whom is not checked: give --signer")
 
@@ -112,8 +114,11 @@ def test_a_changed_manifest_with_its_old_signature_is_caught(folder, signed, tmp
         manifest[len(manifest) // 2] ^= 1
         (files / "manifest.json").write_bytes(manifest)
 
-    found = verify(rewritten(signed, tmp_path, change), signer=folder / "key.pub")
-    assert found.changed and (found.signature.status, found.signature.signer) == ("unchecked", "")
+    verification = verify(rewritten(signed, tmp_path, change), signer=folder / "key.pub")
+    assert verification.changed and (
+        verification.signature.status,
+        verification.signature.signer,
+    ) == ("unchecked", "")
 
 
 @needs_openssh
@@ -125,15 +130,19 @@ def test_a_new_seal_with_an_old_signature_is_caught(folder, signed, tmp_path):
 
     changed = rewritten(signed, tmp_path, change)
     for signer in (None, folder / "key.pub"):
-        found = verify(changed, signer=signer)
-        assert (found.changed, found.signature.status, found.holds) == ((), "broken", False)
-        assert found.problems[0].startswith("SHA256.sig: not a signature of this archive")
+        verification = verify(changed, signer=signer)
+        assert (verification.changed, verification.signature.status, verification.holds) == (
+            (),
+            "broken",
+            False,
+        )
+        assert verification.problems[0].startswith("SHA256.sig: not a signature of this archive")
 
 
 @needs_openssh
 def test_the_signature_of_another_archive_is_caught(folder, signed, tmp_path):
-    other = bundle(folder / "b", tmp_path / "b.zip", key=folder / "key")
-    with zipfile.ZipFile(other) as opened:
+    second_bundle = bundle(folder / "b", tmp_path / "b.zip", key=folder / "key")
+    with zipfile.ZipFile(second_bundle) as opened:
         signature = opened.read("SHA256.sig")
     changed = rewritten(
         signed, tmp_path, lambda files: (files / "SHA256.sig").write_bytes(signature)

@@ -20,23 +20,25 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def two_directories(run_of, made_once):
+def two_directories(make_run, made_once):
     """Two results directories whose stereotype s3 differs; one answer is hostile."""
-    both = made_once("two_directories", lambda folder: fill(folder, run_of))
-    return both / "old", both / "new"
+    parent = made_once("two_directories", lambda folder: fill(folder, make_run))
+    return parent / "old", parent / "new"
 
 
 @pytest.fixture
 def compared(two_directories, made_once, tmp_path):
     """Their comparison."""
-    made = made_once("compared", lambda folder: write_comparison(compare(*two_directories), folder))
-    return shutil.copytree(made, tmp_path / "compared")
+    stored = made_once(
+        "compared", lambda folder: write_comparison(compare(*two_directories), folder)
+    )
+    return shutil.copytree(stored, tmp_path / "compared")
 
 
-def fill(both, run_of):
+def fill(parent, make_run):
     for name, shift, seed in (("old", 0.0, 0), ("new", 0.6, 1)):
-        scores = run_of("m", shift, seed=seed, only=3)
-        folder = both / name
+        scores = make_run("m", shift, seed=seed, only=3)
+        folder = parent / name
         folder.mkdir()
         write_results(folder, "answers", read_estimates_of(scores), {})
         scores.write_parquet(folder / "scores.parquet")
@@ -76,10 +78,10 @@ def test_the_page_says_the_verdict_and_lets_nothing_in(compared):
 def test_the_estimates_have_the_differences_and_each_run_by_itself(compared):
     rows = read_estimates(compared)
     assert set(rows["family"]) == {"comparison"}
-    over_all = rows.filter(factor="model", level="model")
-    measures = over_all.filter(range="prompts")["measure"]
+    pooled = rows.filter(factor="model", level="model")
+    measures = pooled.filter(range="prompts")["measure"]
     assert measures.to_list() == ["word_association", "compliance"]
-    assert over_all.filter(range="other_prompts")["measure"].to_list() == ["word_association"]
+    assert pooled.filter(range="other_prompts")["measure"].to_list() == ["word_association"]
     assert set(rows.filter(pl.col("factor").is_null())["model"]) == {"m (old)", "m (new)"}
 
 
@@ -95,8 +97,8 @@ def test_the_first_screen_has_the_decision_the_figure_and_what_changed(compared)
     first = page[page.index("<main") : page.index('aria-label="Contents"')]
     facts = json.loads((compared / "comparison.json").read_text())
     (decision,) = facts["decisions"]
-    said = decision["text"].replace(" -> ", " → ")
-    assert f'class="decided">{said[0].upper()}{said[1:]}.' in first
+    decision_text = decision["text"].replace(" -> ", " → ")
+    assert f'class="decided">{decision_text[0].upper()}{decision_text[1:]}.' in first
     assert first.index("decided") < first.index("<table") < first.index("<svg")
     rows = read_estimates(compared).filter(
         pl.col("level").is_in(["model", "category"]), factor="model", method="clustered"
@@ -110,8 +112,10 @@ def test_the_first_screen_has_the_decision_the_figure_and_what_changed(compared)
     assert changed and changed[0] in first
 
 
-def test_of_several_candidates_the_first_screen_has_a_row_each(run_of, tmp_path):
-    comparison = compare(run_of("old"), run_of("new", 0.6, seed=1), run_of("other", 0.0, seed=2))
+def test_of_several_candidates_the_first_screen_has_a_row_each(make_run, tmp_path):
+    comparison = compare(
+        make_run("old"), make_run("new", 0.6, seed=1), make_run("other", 0.0, seed=2)
+    )
     page = write_report(write_comparison(comparison, tmp_path / "c")).read_text(encoding="utf-8")
     first = page[page.index("<main") : page.index('aria-label="Contents"')]
     assert first.count('class="decided"') == 2
@@ -126,17 +130,17 @@ def test_an_unfinished_comparison_has_no_page(compared):
         write_report(compared)
 
 
-def test_what_missing_answers_leave_open_is_no_change(run_of, tmp_path):
+def test_what_missing_answers_leave_open_is_no_change(make_run, tmp_path):
     gone = pl.col("iteration") == 0
     runs = [
-        run_of(name, seed=seed).with_columns(
+        make_run(name, seed=seed).with_columns(
             score=pl.when(~gone).then("score"), reason=pl.when(gone).then(pl.lit("refused"))
         )
         for name, seed in (("a", 0), ("b", 2))
     ]
     comparison = compare(*runs, margin=0.4)
-    each = comparison.estimates.filter(level="stereotype", method="clustered")
-    assert set(each["verdict"].drop_nulls()) == {"cannot_tell, missing answers"}
+    by_stereotype = comparison.estimates.filter(level="stereotype", method="clustered")
+    assert set(by_stereotype["verdict"].drop_nulls()) == {"cannot_tell, missing answers"}
     page = write_report(write_comparison(comparison, tmp_path / "c")).read_text(encoding="utf-8")
     assert "Differences per stereotype." in page
     assert "Stereotypes that are worse or better" not in page

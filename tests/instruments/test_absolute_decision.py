@@ -20,7 +20,7 @@ AGE = BAI.stereotypes["age"].decision_words("absolute_decision", "replication")
 STEREOTYPICAL = ("marginalized_tied", "default_counter")
 
 
-def drawn(design: Design, *stereotypes: str) -> pl.DataFrame:
+def draw_trials(design: Design, *stereotypes: str) -> pl.DataFrame:
     return INSTRUMENT.trials(BAI, design, stereotypes=stereotypes or None)
 
 
@@ -34,7 +34,7 @@ def read(text: str, version: str = "marginalized_tied", mode: str = "free", **mo
 
 
 def test_four_versions_of_a_draw_share_its_words() -> None:
-    draws = drawn(Design(iterations=8)).group_by("stereotype", "pair_id").agg(
+    draws = draw_trials(Design(iterations=8)).group_by("stereotype", "pair_id").agg(
         pl.col("version").sort(),
         pl.struct("marginalized", "default", "tied", "counter").n_unique().alias("words"),
         pl.col("prompt").n_unique(),
@@ -45,7 +45,7 @@ def test_four_versions_of_a_draw_share_its_words() -> None:
 
 
 def test_a_prompt_is_about_the_group_and_the_task_of_its_version() -> None:
-    for row in drawn(Design(iterations=8)).iter_rows(named=True):
+    for row in draw_trials(Design(iterations=8)).iter_rows(named=True):
         group, attribute = VERSIONS[row["version"]]
         decision = row["prompt"].split("Task 2:")[1]
         assert row[group] in decision and row[attribute] in decision
@@ -54,7 +54,7 @@ def test_a_prompt_is_about_the_group_and_the_task_of_its_version() -> None:
 
 
 def test_the_association_task_stands_in_front_with_all_its_words() -> None:
-    row = drawn(Design(iterations=4), "age").row(0, named=True)
+    row = draw_trials(Design(iterations=4), "age").row(0, named=True)
     association = row["prompt"].split("Task 2:")[0]
     words = BAI.stereotypes["age"].words("")
     assert all(word in association for word in words.tied + words.counter)
@@ -63,7 +63,7 @@ def test_the_association_task_stands_in_front_with_all_its_words() -> None:
 
 
 def test_hiring_pairs_names_and_decides_about_groups() -> None:
-    row = drawn(Design(iterations=4), "black").row(0, named=True)
+    row = draw_trials(Design(iterations=4), "black").row(0, named=True)
     words, (association, decision) = BAI.stereotypes["black"].words(""), row["prompt"].split("2:")
     assert any(name in association for name in words.marginalized)
     assert "a White job candidate" in decision  # the first version is about the default group
@@ -74,13 +74,13 @@ def test_hiring_pairs_names_and_decides_about_groups() -> None:
 def test_a_habit_of_saying_yes_or_no_scores_one_half(mode: str, habit: str) -> None:
     sure = {"yes": [0.0, -9.0], "no": [-9.0, 0.0]}[habit]
     values = []
-    for row in drawn(Design(mode, iterations=4), "age").iter_rows(named=True):
-        said = {
+    for row in draw_trials(Design(mode, iterations=4), "age").iter_rows(named=True):
+        response = {
             "free": f"Task 1: …\n\nTask 2: Ann is nice.\n\nTask 3: {habit.title()}.",
             "structured": json.dumps({"decision": habit}),
             "forced": json.dumps({row["attributes"][0]: sure}),
         }[mode]
-        values.append(score(said, row).score)
+        values.append(score(response, row).score)
     assert sum(values) / 4 == pytest.approx(0.5)
 
 
@@ -93,12 +93,12 @@ def test_a_forced_score_is_a_probability(version: str) -> None:
 
 
 def test_modes_ask_for_yes_or_no_each_in_its_way() -> None:
-    structured = drawn(Design("structured", iterations=4), "age").row(0, named=True)
+    structured = draw_trials(Design("structured", iterations=4), "age").row(0, named=True)
     assert json.loads(structured["schema"])["properties"]["decision"]["enum"] == ["yes", "no"]
-    forced = drawn(Design("forced", iterations=4), "age").row(0, named=True)
+    forced = draw_trials(Design("forced", iterations=4), "age").row(0, named=True)
     assert forced["options"] == ["yes", "no"]
     assert forced["prompt"].endswith("Answer only the last task, in one word.")
-    free = drawn(Design(iterations=4), "age").row(0, named=True)
+    free = draw_trials(Design(iterations=4), "age").row(0, named=True)
     assert (free["schema"], free["options"]) == (None, None)
 
 

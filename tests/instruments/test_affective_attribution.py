@@ -30,10 +30,10 @@ def read(text: str, version: str, mode: str = "free", **more: Any) -> Scored:
 
 
 def test_the_paper_asked_1500_and_so_do_we() -> None:
-    drawn = trials(MIST, Design(iterations=50))
-    by = drawn.group_by("category", "version").len().sort("category", "version")
+    frame = trials(MIST, Design(iterations=50))
+    by = frame.group_by("category", "version").len().sort("category", "version")
     assert by["len"].to_list() == [150, 150, 300, 300, 300, 300]  # its Figure 6: 300, 600, 600
-    assert drawn["variation"].value_counts()["count"].to_list() == [500] * 3
+    assert frame["variation"].value_counts()["count"].to_list() == [500] * 3
 
 
 def test_a_prompt_thinks_of_the_group_word_of_its_version() -> None:
@@ -44,32 +44,32 @@ def test_a_prompt_thinks_of_the_group_word_of_its_version() -> None:
 
 
 def test_both_words_stand_first_equally_often() -> None:
-    drawn = trials(MIST, Design(iterations=8))
-    assert drawn["attribute_order"].value_counts()["count"].to_list() == [120, 120]
+    frame = trials(MIST, Design(iterations=8))
+    assert frame["attribute_order"].value_counts()["count"].to_list() == [120, 120]
 
 
 @pytest.mark.parametrize(("kind", "draws"), [("shared", 100), ("own", 298)])
 def test_wordings_show_the_same_draws_if_the_study_says_so(kind: str, draws: int) -> None:
     """Of 100 draws a wording; without sharing, two happen to be alike."""
-    own = MIST.instruments.affective_attribution
-    asked = own.model_copy(update={"draws": kind})
-    instruments = MIST.instruments.model_copy(update={"affective_attribution": asked})
-    drawn = trials(MIST.model_copy(update={"instruments": instruments}), Design(iterations=10))
+    part = MIST.instruments.affective_attribution
+    redrawn = part.model_copy(update={"draws": kind})
+    instruments = MIST.instruments.model_copy(update={"affective_attribution": redrawn})
+    frame = trials(MIST.model_copy(update={"instruments": instruments}), Design(iterations=10))
     words = ["stereotype", "iteration", "version", "object", "marginalized", "default"]
-    assert drawn.select(words).unique().height == draws
+    assert frame.select(words).unique().height == draws
 
 
 def test_draws_that_go_round_the_wordings_are_refused_where_none_do() -> None:
-    own = MIST.instruments.affective_attribution
+    part = MIST.instruments.affective_attribution
     with pytest.raises(ValueError, match="rotated is of word_association; allowed are own, shared"):
-        type(own).model_validate({**own.model_dump(), "draws": "rotated"})
+        type(part).model_validate({**part.model_dump(), "draws": "rotated"})
 
 
 def test_as_in_the_paper_the_group_is_random_and_comedy_stands_first() -> None:
-    drawn = trials(MIST, Design(iterations=50, order="random"))
-    assert set(drawn["attribute_order"]) == {"counter_first"}
-    assert drawn["pair_id"].n_unique() == drawn.height
-    counts = drawn.group_by("stereotype").agg((pl.col("version") == "default").sum())
+    frame = trials(MIST, Design(iterations=50, order="random"))
+    assert set(frame["attribute_order"]) == {"counter_first"}
+    assert frame["pair_id"].n_unique() == frame.height
+    counts = frame.group_by("stereotype").agg((pl.col("version") == "default").sum())
     assert counts["version"].n_unique() > 1  # not balanced
 
 
@@ -83,8 +83,8 @@ def test_outcomes_are_named_in_the_language_of_the_study() -> None:
     assert sorted(json.loads(row["schema"])["properties"]["choice"]["enum"]) == [
         "Komödie", "Tragödie"
     ]  # fmt: skip
-    said = score(json.dumps({"choice": "Tragödie"}), row, GERMAN)
-    assert said.outcome == "tragedy"
+    reading = score(json.dumps({"choice": "Tragödie"}), row, GERMAN)
+    assert reading.outcome == "tragedy"
     free = {**row, "mode": "free"}
     assert score(f"{row['object']}: Komödie.", free, GERMAN).outcome == "comedy"
 
@@ -114,17 +114,19 @@ def test_a_refusal_is_no_number_and_no_outcome() -> None:
 
 def test_forced_mode_reads_the_probability_of_comedy() -> None:
     recorded = json.dumps({"Sheet": [log(0.06), log(0.02)]})  # ¾ comedy
-    default, other = (read(recorded, version, "forced") for version in ("default", "marginalized"))
-    assert (default.score, other.score) == (pytest.approx(0.5), pytest.approx(-0.5))
+    default, marginalized = (
+        read(recorded, version, "forced") for version in ("default", "marginalized")
+    )
+    assert (default.score, marginalized.score) == (pytest.approx(0.5), pytest.approx(-0.5))
     assert default.logit == pytest.approx(log(3)) and default.outcome is None
     assert read('{"Sheet": [null, -1.0]}', "default", "forced").reason == "unparsed"
 
 
 @pytest.mark.parametrize("outcome", ["Comedy", "Tragedy", "Neutral"])
 def test_calling_everything_the_same_is_no_bias(outcome: str) -> None:
-    drawn = trials(MIST, Design(iterations=4))
+    frame = trials(MIST, Design(iterations=4))
     values = [
-        score(f"{row['object']}: {outcome}", row).score for row in drawn.iter_rows(named=True)
+        score(f"{row['object']}: {outcome}", row).score for row in frame.iter_rows(named=True)
     ]
     assert None not in values and sum(v for v in values if v is not None) == 0
 

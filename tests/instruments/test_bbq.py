@@ -19,7 +19,7 @@ from clinometer.scoring import score
 from clinometer.stimuli import BenchmarkItems, load_study, parse_study
 
 STUDY = load_study("bbq")
-CATEGORIES = {of: key for key, of in STUDY.instruments.raw()["bbq"]["categories"].items()}
+CATEGORIES = {label: key for key, label in STUDY.instruments.raw()["bbq"]["categories"].items()}
 
 
 def published_analysis(recorded: pl.DataFrame, scoring: str = "exact") -> pl.DataFrame:
@@ -30,8 +30,8 @@ def published_analysis(recorded: pl.DataFrame, scoring: str = "exact") -> pl.Dat
 
 
 def answers(*rows: tuple[str, str], **more: str) -> pl.DataFrame:
-    named = pl.DataFrame(rows, schema=["example_id", "response"], orient="row")
-    return named.with_columns(model=pl.lit("m"), category=pl.lit("Age")).with_columns(
+    frame = pl.DataFrame(rows, schema=["example_id", "response"], orient="row")
+    return frame.with_columns(model=pl.lit("m"), category=pl.lit("Age")).with_columns(
         **{name: pl.lit(value) for name, value in more.items()}
     )
 
@@ -53,14 +53,16 @@ def test_the_target_counts_one_and_the_other_person_minus_one(item, response, ex
 
 def test_a_letter_is_read_in_the_order_that_was_shown() -> None:
     frame = INSTRUMENT.trials(STUDY, Design(iterations=12), stereotypes="religion")
-    chosen = frame.with_columns(response=pl.lit("B"), model=pl.lit("m"), stop_reason=pl.lit("stop"))
-    scores = score(chosen.with_columns(error=pl.lit(None, pl.String)), STUDY).scores
-    for prompt, row, asked in zip(
+    responses = frame.with_columns(
+        response=pl.lit("B"), model=pl.lit("m"), stop_reason=pl.lit("stop")
+    )
+    scores = score(responses.with_columns(error=pl.lit(None, pl.String)), STUDY).scores
+    for prompt, row, trial in zip(
         frame["prompt"], scores.rows(named=True), frame.rows(named=True), strict=True
     ):
-        item = items_of(STUDY)[asked["attributes"][0]]
-        shown = re.search(r"^\(B\) (.*)$", prompt, re.MULTILINE)[1]
-        assert row["outcome"] == item.role(item.options.index(shown))
+        item = items_of(STUDY)[trial["attributes"][0]]
+        option = re.search(r"^\(B\) (.*)$", prompt, re.MULTILINE)[1]
+        assert row["outcome"] == item.role(item.options.index(option))
 
 
 def test_orders_questions_templates_and_the_place_of_unknown_are_balanced() -> None:
@@ -89,25 +91,27 @@ def test_scores_of_unifiedqa_as_published(shared_data: Path, answered: str) -> N
         released = released.drop("prediction").drop_nulls("pred_label")
     elif answered == "prediction":
         released = released.drop("pred_label")
-    found = published_analysis(released, "published")
+    computed = published_analysis(released, "published")
     published = pl.read_csv(folder / "published.csv").with_columns(
         stereotype=pl.col("category").replace_strict(CATEGORIES),
         dimension=pl.col("context_condition").replace_strict(CONTEXTS),
     )
-    both = published.join(found, on=["model", "stereotype", "dimension"], how="inner")
-    assert both.height == published.height == 18
-    assert both["n"].to_list() == both["n_scored"].to_list()
+    merged = published.join(computed, on=["model", "stereotype", "dimension"], how="inner")
+    assert merged.height == published.height == 18
+    assert merged["n"].to_list() == merged["n_scored"].to_list()
     for name in ("accuracy", "bias_score", "nonalignment_cost"):
-        theirs, ours = both[name].to_list(), both[f"bbq_{name}"].to_list()
-        assert theirs == [None if one is None else pytest.approx(one, abs=1e-9) for one in ours]
+        theirs, ours = merged[name].to_list(), merged[f"bbq_{name}"].to_list()
+        assert theirs == [
+            None if number is None else pytest.approx(number, abs=1e-9) for number in ours
+        ]
 
 
 def test_the_mean_score_is_a_hundredth_of_the_bias_score() -> None:
     rows = [(str(k), "The first option") for k in range(40)]
     scores = score(answers(*rows), STUDY, instrument="bbq")
-    made = estimate(scores)
-    means = made.filter(level="stereotype", measure="bbq", method="clustered")
-    theirs = made.filter(measure="bbq_bias_score")
+    estimates = estimate(scores)
+    means = estimates.filter(level="stereotype", measure="bbq", method="clustered")
+    theirs = estimates.filter(measure="bbq_bias_score")
     for name in ("ambiguous", "disambiguated"):
         (mean,), (published,) = (x.filter(dimension=name)["estimate"] for x in (means, theirs))
         assert published == pytest.approx(100 * mean)
@@ -135,9 +139,9 @@ def test_items_that_mean_nothing_are_refused(tmp_path: Path, change, message: st
     table = table.drop(name) if value is None else table.with_columns(pl.lit(value).alias(name))
     content = table.write_csv().encode()
     (tmp_path / "mine.csv").write_bytes(content)
-    named = BenchmarkItems(file="mine.csv", sha256=hashlib.sha256(content).hexdigest())
+    items = BenchmarkItems(file="mine.csv", sha256=hashlib.sha256(content).hexdigest())
     with pytest.raises(StudyError, match=re.escape(message)):
-        read_bbq(named, str(tmp_path / "study.yaml"))
+        read_bbq(items, str(tmp_path / "study.yaml"))
 
 
 @pytest.mark.parametrize(
@@ -155,6 +159,6 @@ def test_a_category_without_items_is_refused(line: str, instead: str, message: s
 def test_the_items_are_those_in_the_index() -> None:
     folder = resources.files("clinometer.stimuli") / "items"
     index = (folder / "README.md").read_text(encoding="utf-8")
-    stated = re.search(r"`bbq\.csv\.gz`.*?`([0-9a-f]{64})`", index)[1]
-    assert stated == hashlib.sha256((folder / "bbq.csv.gz").read_bytes()).hexdigest()
-    assert stated == STUDY.instruments.raw()["bbq"]["items"]["sha256"]
+    index_hash = re.search(r"`bbq\.csv\.gz`.*?`([0-9a-f]{64})`", index)[1]
+    assert index_hash == hashlib.sha256((folder / "bbq.csv.gz").read_bytes()).hexdigest()
+    assert index_hash == STUDY.instruments.raw()["bbq"]["items"]["sha256"]

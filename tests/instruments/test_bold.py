@@ -29,9 +29,9 @@ STUDY = load_study(FILE)
 
 
 def answers(*rows: tuple[str, str], **more: str) -> pl.DataFrame:
-    named = pl.DataFrame(rows, schema=["group", "response"], orient="row")
-    given = {"model": "m", **more}
-    return named.with_columns(**{name: pl.lit(value) for name, value in given.items()})
+    frame = pl.DataFrame(rows, schema=["group", "response"], orient="row")
+    columns = {"model": "m", **more}
+    return frame.with_columns(**{name: pl.lit(value) for name, value in columns.items()})
 
 
 def scored(*rows: tuple[str, str], scoring: str = "exact", **more: str) -> pl.DataFrame:
@@ -55,8 +55,8 @@ def test_every_prompt_is_asked_once_until_the_smaller_group_has_no_more() -> Non
 
 def test_wordings_show_the_same_prompts() -> None:
     frame = INSTRUMENT.trials(STUDY, Design(iterations=6), variations="instruction,bare")
-    asked = frame.partition_by("variation")
-    assert asked[0]["attributes"].to_list() == asked[1]["attributes"].to_list()
+    by_wording = frame.partition_by("variation")
+    assert by_wording[0]["attributes"].to_list() == by_wording[1]["attributes"].to_list()
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_positive_is_more_positive_about_the_default_group(group, response, expe
 
 def test_neither_reasoning_nor_a_repeated_beginning_is_read() -> None:
     response = "<think>Horrible, terrible.</think>Ada, a good weaver, sat at a table."
-    given = {"stereotype": "guilds", "prompt": "Ada, a good weaver, "}
-    (value,) = scored(("potters", response), **given)["score"]
+    columns = {"stereotype": "guilds", "prompt": "Ada, a good weaver, "}
+    (value,) = scored(("potters", response), **columns)["score"]
     assert value == 0
 
 
@@ -102,14 +102,14 @@ def test_a_contrast_without_answers_for_both_groups_is_left_out() -> None:
 def test_the_published_analysis_is_mean_and_sd_of_each_group() -> None:
     texts = [("potters", "was good."), ("potters", "sat down."), ("weavers", "was good."),
              ("weavers", "")]  # fmt: skip
-    made = analysis(scored(*texts))
-    rows = {row["group"]: row for row in made.rows(named=True)}
+    table = analysis(scored(*texts))
+    rows = {row["group"]: row for row in table.rows(named=True)}
     assert rows["default"]["estimate"] == pytest.approx(0.4404 / 2)
     assert rows["default"]["sd"] == pytest.approx(0.4404 / 2**0.5)
     assert rows["marginalized"]["estimate"] == pytest.approx(0.4404)
     assert (rows["marginalized"]["n"], rows["marginalized"]["n_scored"]) == (2, 1)
     assert "--scoring emotions" in rows["default"]["note"]
-    assert set(made["measure"]) == {"bold_sentiment"}
+    assert set(table["measure"]) == {"bold_sentiment"}
 
 
 def test_emotions_are_means_of_each_group(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,11 +120,11 @@ def test_emotions_are_means_of_each_group(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(bold, "read_emotions", read)
     rows = [("potters", "was good."), ("potters", "sat down."), ("weavers", "sat down.")]
-    made = analysis(scored(*rows, scoring="emotions"))
-    assert set(made["measure"]) == {*PUBLISHED}
-    joy = dict(made.filter(measure="bold_joy").select("group", "estimate").rows())
+    table = analysis(scored(*rows, scoring="emotions"))
+    assert set(table["measure"]) == {*PUBLISHED}
+    joy = dict(table.filter(measure="bold_joy").select("group", "estimate").rows())
     assert joy == {"default": 0.5, "marginalized": 0.25}
-    assert made["note"].null_count() == made.height
+    assert table["note"].null_count() == table.height
 
 
 def test_missing_prompts_are_one_line_that_says_how_to_bring_them(
@@ -160,22 +160,26 @@ def released(shared_data: Path) -> dict[str, dict[str, dict[str, list[str]]]]:
     table = gzip.decompress((shared_data / "bold" / "prompts.csv.gz").read_bytes())
     files: dict[str, Any] = {}
     for domain, group, title, prompt in pl.read_csv(table, infer_schema=False).iter_rows():
-        own = files.setdefault(domain, {}).setdefault(group, {}).setdefault(title, [])
-        own.append(prompt or "")
+        prompts = files.setdefault(domain, {}).setdefault(group, {}).setdefault(title, [])
+        prompts.append(prompt or "")
     return files
 
 
 def test_the_released_files_become_the_table_that_the_study_names(released) -> None:
-    contents = {f"{name}_prompt.json": json.dumps(of).encode() for name, of in released.items()}
-    named = load_study("bold").instruments.raw()["bold"]["items"]
-    assert [address.rpartition("/")[2] for address in named["made_of"]] == [*contents]
-    assert hashlib.sha256(join_bold(contents)).hexdigest() == named["sha256"]
+    contents = {
+        f"{name}_prompt.json": json.dumps(groups).encode() for name, groups in released.items()
+    }
+    items = load_study("bold").instruments.raw()["bold"]["items"]
+    assert [address.rpartition("/")[2] for address in items["made_of"]] == [*contents]
+    assert hashlib.sha256(join_bold(contents)).hexdigest() == items["sha256"]
 
 
 def test_all_prompts_of_the_smaller_groups_are_asked(
     released, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contents = {f"{name}_prompt.json": json.dumps(of).encode() for name, of in released.items()}
+    contents = {
+        f"{name}_prompt.json": json.dumps(groups).encode() for name, groups in released.items()
+    }
     (tmp_path / "bold.csv").write_bytes(join_bold(contents))
     monkeypatch.setenv("CLINOMETER_ITEMS", str(tmp_path))
     frame = INSTRUMENT.trials(load_study("bold"), Design(iterations=3708))
@@ -187,8 +191,12 @@ def test_the_printed_values_of_gpt4() -> None:
     """Supplementary Table 3: GPT-4 was more positive about women, and least about Atheism."""
     table = load_published("bai2025", "bold")
     assert table.height == 13 * 8 and set(table["measure"]) == {*PUBLISHED}
-    of = dict(table.filter(measure="bold_sentiment").select("group", "mean").rows())
-    assert (of["Female"], of["Male"], min(of, key=of.__getitem__)) == (0.34, 0.288, "Atheism")
+    means = dict(table.filter(measure="bold_sentiment").select("group", "mean").rows())
+    assert (means["Female"], means["Male"], min(means, key=means.__getitem__)) == (
+        0.34,
+        0.288,
+        "Atheism",
+    )
 
 
 def test_a_run_scores_what_a_model_continues(
@@ -202,10 +210,10 @@ def test_a_run_scores_what_a_model_continues(
     server.reply = lambda body: server.chat(
         body, "was good." if "potter" in body["messages"][-1]["content"] else "was bad."
     )
-    asked = ("--study", str(FILE), "--instrument", "bold", "--iterations", "12")
-    run = clinometer("run", "openai-api/loop/m", *asked, "--out", "r")
-    _, said = run.communicate()
-    assert run.returncode == 0, said
+    arguments = ("--study", str(FILE), "--instrument", "bold", "--iterations", "12")
+    run = clinometer("run", "openai-api/loop/m", *arguments, "--out", "r")
+    _, output = run.communicate()
+    assert run.returncode == 0, output
     scores = pl.read_parquet(tmp_path / "r" / "scores.parquet")
     assert scores.height == 12 and (scores["score"] > 0.4).all()
     estimates = pl.read_parquet(tmp_path / "r" / "estimates.parquet")

@@ -87,11 +87,11 @@ def test_a_structured_answer_gives_both_parts(place: int, choice: int) -> None:
     offered = json.loads(row["schema"])["properties"]
     answer = dict.fromkeys(ASSOCIATION.tied, "old") | dict.fromkeys(ASSOCIATION.counter, "young")
     assert all(offered[word]["enum"].count(group) == 1 for word, group in answer.items())
-    chosen = offered["assignment"]["enum"][choice]
-    scored = score(json.dumps({**answer, "assignment": chosen}), row, KEY)
+    assignment = offered["assignment"]["enum"][choice]
+    scored = score(json.dumps({**answer, "assignment": assignment}), row, KEY)
     association = scored["chained_association"]
     assert (association.score, association.coverage) == (1.0, 1.0)  # whatever the decision says
-    assert scored["chained_decision"].score == float(f"old: {row['tied']}" in chosen)
+    assert scored["chained_decision"].score == float(f"old: {row['tied']}" in assignment)
 
 
 def test_a_word_may_hold_quotes_or_be_called_as_the_place_of_the_decision() -> None:
@@ -106,7 +106,7 @@ def test_a_word_may_hold_quotes_or_be_called_as_the_place_of_the_decision() -> N
     for row in trials(study, Design("structured", iterations=4)).iter_rows(named=True):
         offered = json.loads(row["schema"])["properties"]
         assert len(offered) == 5
-        answer = {name: of["enum"][0] for name, of in offered.items()}
+        answer = {name: field_schema["enum"][0] for name, field_schema in offered.items()}
         scored = score(json.dumps(answer), row, Key(study, "pupils", words))
         assert scored["chained_association"].coverage == 1.0
         assert scored["chained_decision"].score is not None

@@ -42,8 +42,8 @@ from clinometer.results.tables import read_table
 from clinometer.stimuli import Study, load_study, parse_study
 
 Row = dict[str, Any]
-CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes]
-each = pytest.mark.parametrize(("name", "mode"), CASES)
+CASES = [(name, mode) for name, instrument in INSTRUMENTS.items() for mode in instrument.modes]
+all_cases = pytest.mark.parametrize(("name", "mode"), CASES)
 
 #: Instruments whose items have group words, or texts, of their own.
 WITH_ITEMS = ("bbq", "bold", "matched_guise")
@@ -53,7 +53,7 @@ EPISODES = ("emergent",)
 
 #: Studies in place of those whose items are brought.
 INVENTED = {"bold": Path(__file__).with_name("continuations.yaml")}
-of_words = pytest.mark.parametrize(
+word_cases = pytest.mark.parametrize(
     ("name", "mode"), [case for case in CASES if case[0] not in WITH_ITEMS]
 )
 
@@ -63,28 +63,33 @@ def study_of(name: str) -> Study:
 
 
 @cache
-def drawn(name: str, mode: str, iterations: int = 8, **design: Any) -> pl.DataFrame:
+def draw_trials(name: str, mode: str, iterations: int = 8, **design: Any) -> pl.DataFrame:
     return INSTRUMENTS[name].trials(study_of(name), Design(mode, iterations, **design))
 
 
 @cache
 def first_of(name: str, mode: str) -> Row:
-    return drawn(name, mode).row(0, named=True)
+    return draw_trials(name, mode).row(0, named=True)
 
 
 def key_of(row: Row) -> Key:
-    one, study = INSTRUMENTS[row["instrument"]], study_of(row["instrument"])
-    return one.key(study, row["stereotype"], row["variation"], row["dimension"])
+    instrument, study = INSTRUMENTS[row["instrument"]], study_of(row["instrument"])
+    return instrument.key(study, row["stereotype"], row["variation"], row["dimension"])
 
 
-def beside(row: Row, response: str, consistent: bool) -> Row:
+def with_partner(row: Row, response: str, consistent: bool) -> Row:
     """The trial with its tokens and the other of its pair, for scores that need both."""
     against = row["version"] in ("marginalized_counter", "default_tied")
     group, mapping = row["version"].rsplit("_", 1)
-    other = f"{group}_{'counter' if mapping == 'tied' else 'tied'}"
+    partner_version = f"{group}_{'counter' if mapping == 'tied' else 'tied'}"
     tokens = [640, 0] if against == consistent else [0, 640]
-    known = {**row, "version": other, "reasoning_tokens": tokens[1], "response": response}
-    return {**row, "reasoning_tokens": tokens[0], "other": known}
+    partner = {
+        **row,
+        "version": partner_version,
+        "reasoning_tokens": tokens[1],
+        "response": response,
+    }
+    return {**row, "reasoning_tokens": tokens[0], "other": partner}
 
 
 def scored(name: str, row: Row, response: str) -> list[Scored]:
@@ -96,7 +101,11 @@ def scored(name: str, row: Row, response: str) -> list[Scored]:
 
 @pytest.mark.parametrize(
     ("name", "check", "mode"),
-    [(name, check, mode) for name, one in INSTRUMENTS.items() for check, mode in cases(one)],
+    [
+        (name, check, mode)
+        for name, instrument in INSTRUMENTS.items()
+        for check, mode in cases(instrument)
+    ],
 )
 def test_an_instrument_keeps_its_contract(name: str, check: ContractCheck, mode: str) -> None:
     check(INSTRUMENTS[name], study_of(name), mode)
@@ -107,19 +116,19 @@ def test_an_instrument_keeps_its_contract(name: str, check: ContractCheck, mode:
 
 @pytest.mark.parametrize("order", ["mirrored", "random"])
 @pytest.mark.parametrize("aligned", [True, False])
-@of_words
+@word_cases
 def test_aligned_group_words_meet_their_partner_only(
     name: str, mode: str, aligned: bool, order: str
 ) -> None:
     """Without `aligned` every word meets every word."""
     study = study_of(name)
-    key, one = next(iter(study.stereotypes.items()))
+    key, original = next(iter(study.stereotypes.items()))
     words = {side: [f"{side[0]}{k}" for k in range(3)] for side in ("marginalized", "default")}
-    own = one.model_copy(update={**words, "aligned": aligned, "variations": {}})
-    changed = study.model_copy(update={"stereotypes": {**study.stereotypes, key: own}})
+    stereotype = original.model_copy(update={**words, "aligned": aligned, "variations": {}})
+    changed = study.model_copy(update={"stereotypes": {**study.stereotypes, key: stereotype}})
     frame = INSTRUMENTS[name].trials(changed, Design(mode, 60, order=order), stereotypes=[key])
-    shown = frame.filter(pl.col("marginalized").is_in(words["marginalized"]))
-    met = set(shown.select("marginalized", "default").iter_rows())
+    aligned_rows = frame.filter(pl.col("marginalized").is_in(words["marginalized"]))
+    met = set(aligned_rows.select("marginalized", "default").iter_rows())
     partners = {*zip(*words.values(), strict=True)}
     assert met == partners if aligned else met > partners
 
@@ -132,7 +141,7 @@ def test_an_effort_no_provider_takes_is_refused(effort: str) -> None:
 
 def test_a_mode_without_a_reader_is_refused() -> None:
     with pytest.raises(InputError, match="mode 'forced'; allowed are free, structured"):
-        drawn("chained_task", "forced")
+        draw_trials("chained_task", "forced")
 
 
 # Answers: those that side with the stereotype in everything, and their mirrors
@@ -146,13 +155,13 @@ def pairs(row: Row, consistent: bool) -> dict[str, str]:
 
 def assigned(row: Row, consistent: bool) -> dict[str, str]:
     tasks = [row["tied"], row["counter"]][:: 1 if consistent else -1]
-    of = dict(zip((row["marginalized"], row["default"]), tasks, strict=True))
+    group_tasks = dict(zip((row["marginalized"], row["default"]), tasks, strict=True))
     first = (row["marginalized"], row["default"])
     groups = first if row["order"] == "marginalized_first" else first[::-1]
-    return {"assignment": "; ".join(f"{group}: {of[group]}" for group in groups)}
+    return {"assignment": "; ".join(f"{group}: {group_tasks[group]}" for group in groups)}
 
 
-def said_yes(row: Row, consistent: bool) -> dict[str, str]:
+def say_yes(row: Row, consistent: bool) -> dict[str, str]:
     sides = row["version"] in ("marginalized_tied", "default_counter")
     return {"decision": "yes" if sides == consistent else "no"}
 
@@ -161,7 +170,7 @@ def called(row: Row, consistent: bool) -> dict[str, str]:
     return {"choice": "comedy" if (row["version"] == "default") == consistent else "tragedy"}
 
 
-def sorted_as_told(row: Row, consistent: bool) -> dict[str, str]:
+def sort_word(row: Row, consistent: bool) -> dict[str, str]:
     return {"label": row["attributes"][0]}
 
 
@@ -173,11 +182,11 @@ def rated(row: Row, consistent: bool) -> dict[str, str]:
     return {"answer": "1" if high == (row["labels"] == "high_first") else "5"}
 
 
-def number(row: Row, chosen: dict[str, str]) -> dict[str, str]:
-    return {row["attributes"][0]: chosen["answer"]}
+def number(row: Row, choice: dict[str, str]) -> dict[str, str]:
+    return {row["attributes"][0]: choice["answer"]}
 
 
-def both(row: Row, consistent: bool) -> dict[str, str]:
+def associate_and_decide(row: Row, consistent: bool) -> dict[str, str]:
     return pairs(row, consistent) | assigned(row, consistent)
 
 
@@ -196,36 +205,36 @@ def toned(row: Row, consistent: bool) -> dict[str, str]:
     return {"tone": "great" if (row["version"] == "default") == consistent else "terrible"}
 
 
-def letter(row: Row, chosen: dict[str, str]) -> dict[str, str]:
+def letter(row: Row, choice: dict[str, str]) -> dict[str, str]:
     (name,) = row["attributes"]
     item = items_of(study_of("bbq"))[name]
-    return {name: row["options"][item.options.index(chosen["answer"])]}
+    return {name: row["options"][item.options.index(choice["answer"])]}
 
 
-def lines(row: Row, chosen: dict[str, str]) -> str:
-    return "\n".join(f"{w} - {chosen[w]}" for w in row["attributes"])
+def lines(row: Row, choice: dict[str, str]) -> str:
+    return "\n".join(f"{w} - {choice[w]}" for w in row["attributes"])
 
 
-def decision(row: Row, chosen: dict[str, str]) -> str:
-    first, second = (part.split(": ", 1) for part in chosen["assignment"].split("; "))
+def decision(row: Row, choice: dict[str, str]) -> str:
+    first, second = (part.split(": ", 1) for part in choice["assignment"].split("; "))
     return f"The {first[0]} person gets {first[1]}. The {second[0]} person gets {second[1]}."
 
 
-def sure(chosen: dict[str, str], options: list[str]) -> str:
+def sure(choice: dict[str, str], options: list[str]) -> str:
     """Log-probabilities of someone who is certain of each choice."""
-    logs = {w: [0.0 if chosen[w] == option else -90.0 for option in options] for w in chosen}
+    logs = {w: [0.0 if choice[w] == option else -90.0 for option in options] for w in choice}
     return json.dumps(logs)
 
 
-def trait_chosen(row: Row, consistent: bool) -> dict[str, str]:
+def choose_trait(row: Row, consistent: bool) -> dict[str, str]:
     """The trait that is tied to the group, which people in general then do not have."""
     tied = consistent == (row["version"] != "default")
     return {"answer": row["tied" if tied else "counter"]}
 
 
-def traits_by_group(row: Row, chosen: dict[str, str]) -> dict[str, str]:
+def traits_by_group(row: Row, choice: dict[str, str]) -> dict[str, str]:
     """Of a sentence, which is about both: what the group has, people in general have not."""
-    traits = [row["tied"], row["counter"]][:: 1 if chosen["answer"] == row["tied"] else -1]
+    traits = [row["tied"], row["counter"]][:: 1 if choice["answer"] == row["tied"] else -1]
     return dict(zip(row["attributes"], traits, strict=False))
 
 
@@ -240,13 +249,13 @@ def invited(row: Row, consistent: bool) -> dict[str, str]:
     return {"answer": row["default" if consistent else "marginalized"]}
 
 
-def invitation(row: Row, chosen: dict[str, str]) -> dict[str, str]:
+def invitation(row: Row, choice: dict[str, str]) -> dict[str, str]:
     """The letter of the candidate; of a sentence, which is about both, the end of each."""
-    if "score" in chosen:
-        return {row["attributes"][0]: "9" if chosen["score"] == "10" else "0"}
-    if "decision" in chosen:
-        return {row["attributes"][0]: chosen["decision"]}
-    is_default = chosen["answer"] == row["default"]
+    if "score" in choice:
+        return {row["attributes"][0]: "9" if choice["score"] == "10" else "0"}
+    if "decision" in choice:
+        return {row["attributes"][0]: choice["decision"]}
+    is_default = choice["answer"] == row["default"]
     if row["order"] is None:
         ends = ["0", "9"] if row["dimension"] == "score" else ["rejected", "invited"]
         ends = ends[:: 1 if is_default else -1]
@@ -254,17 +263,17 @@ def invitation(row: Row, chosen: dict[str, str]) -> dict[str, str]:
     return {row["attributes"][0]: row["options"][is_default]}
 
 
-def guise_chosen(row: Row, consistent: bool) -> dict[str, str]:
+def choose_guise(row: Row, consistent: bool) -> dict[str, str]:
     """The tied word for the dialect, or side by side the speaker whom a word then fits."""
     if row["order"] is None:
-        return trait_chosen(row, consistent)
+        return choose_trait(row, consistent)
     is_first = (row["order"] == "marginalized_first") == consistent
     return {"answer": "first" if is_first == (row["version"] != "counter") else "second"}
 
 
-def guises_by_text(row: Row, chosen: dict[str, str]) -> dict[str, str]:
+def guises_by_text(row: Row, choice: dict[str, str]) -> dict[str, str]:
     """Of a sentence about both texts, or both words: the other has the other end."""
-    ends = row["options"][:: 1 if chosen["answer"] == row["options"][0] else -1]
+    ends = row["options"][:: 1 if choice["answer"] == row["options"][0] else -1]
     return dict(zip(row["attributes"], ends, strict=False))
 
 
@@ -272,63 +281,63 @@ def framed(row: Row, consistent: bool) -> dict[str, str]:
     """The word that goes with a group, or the group that goes with a word."""
     fits = {"marginalized": "tied", "tied": "marginalized", "default": "counter",
             "counter": "default"}  # fmt: skip
-    asked = row["version"] or "tied"  # of a sentence, which is about both words
-    fitting = row[fits[asked]]
-    others = {row[r] for r in (("tied", "counter") if fits[asked] in ("tied", "counter")
+    side = row["version"] or "tied"  # of a sentence, which is about both words
+    fitting = row[fits[side]]
+    alternatives = {row[r] for r in (("tied", "counter") if fits[side] in ("tied", "counter")
                                else ("marginalized", "default"))} - {fitting}  # fmt: skip
-    return {"answer": fitting if consistent else others.pop()}
+    return {"answer": fitting if consistent else alternatives.pop()}
 
 
 #: Instrument → its choices, how free text says them, and which of two options each attribute gets.
 ANSWERS: dict[str, tuple[Any, Any, Any]] = {
-    "word_association": (pairs, lines, lambda row, chosen: chosen),
+    "word_association": (pairs, lines, lambda row, choice: choice),
     "affective_attribution": (
         called,
-        lambda row, chosen: f"{row['object']}: {chosen['choice'].title()}.",
-        lambda row, chosen: {row["object"]: chosen["choice"]},
+        lambda row, choice: f"{row['object']}: {choice['choice'].title()}.",
+        lambda row, choice: {row["object"]: choice["choice"]},
     ),
     "relative_decision": (
         assigned,
         decision,
-        lambda row, chosen: {
+        lambda row, choice: {
             task: group
-            for group, task in (part.split(": ", 1) for part in chosen["assignment"].split("; "))
+            for group, task in (part.split(": ", 1) for part in choice["assignment"].split("; "))
         },
     ),
     "absolute_decision": (
-        said_yes,
-        lambda row, chosen: f"Task 3: {chosen['decision'].title()}.",
-        lambda row, chosen: {row[VERSIONS[row["version"]][1]]: chosen["decision"]},
+        say_yes,
+        lambda row, choice: f"Task 3: {choice['decision'].title()}.",
+        lambda row, choice: {row[VERSIONS[row["version"]][1]]: choice["decision"]},
     ),
-    "reasoning_cost": (sorted_as_told, lambda row, chosen: chosen["label"], None),
+    "reasoning_cost": (sort_word, lambda row, choice: choice["label"], None),
     "chained_task": (
-        both,
-        lambda row, chosen: f"Task 1:\n{lines(row, chosen)}\n\nTask 3: {decision(row, chosen)}",
+        associate_and_decide,
+        lambda row, choice: f"Task 1:\n{lines(row, choice)}\n\nTask 3: {decision(row, choice)}",
         None,
     ),
-    "self_report_agreement": (rated, lambda row, chosen: f"{chosen['answer']}.", number),
-    "self_report_comparison": (rated, lambda row, chosen: f"{chosen['answer']}.", number),
+    "self_report_agreement": (rated, lambda row, choice: f"{choice['answer']}.", number),
+    "self_report_comparison": (rated, lambda row, choice: f"{choice['answer']}.", number),
     "self_moderation": (lambda *_: {"biased": "yes"}, lambda *_: "Yes.", None),
     "self_moderation_decision": (lambda *_: {"biased": "yes"}, lambda *_: "Yes.", None),
     "hypothetical_decision": (
         decided,
-        lambda row, chosen: f"My answer is {chosen['decision']}.",
-        lambda row, chosen: {row["object"]: chosen["decision"]},
+        lambda row, choice: f"My answer is {choice['decision']}.",
+        lambda row, choice: {row["object"]: choice["decision"]},
     ),
-    "bold": (toned, lambda _, chosen: " ".join([chosen["tone"]] * 220), None),
+    "bold": (toned, lambda _, choice: " ".join([choice["tone"]] * 220), None),
     "group_traits": (
-        trait_chosen,
-        lambda row, chosen: f"{row['attributes'][0]} are seen as {chosen['answer']}.",
+        choose_trait,
+        lambda row, choice: f"{row['attributes'][0]} are seen as {choice['answer']}.",
         traits_by_group,
     ),
     "hiring": (
         invited,
-        lambda row, chosen: f"My answer is {next(iter(chosen.values()))}.",
+        lambda row, choice: f"My answer is {next(iter(choice.values()))}.",
         invitation,
     ),
-    "framings": (framed, lambda _, chosen: f"{chosen['answer']}.", guises_by_text),
-    "matched_guise": (guise_chosen, lambda _, chosen: f"{chosen['answer']}.", guises_by_text),
-    "bbq": (answered, lambda row, chosen: f"It was {chosen['answer']}.", letter),
+    "framings": (framed, lambda _, choice: f"{choice['answer']}.", guises_by_text),
+    "matched_guise": (choose_guise, lambda _, choice: f"{choice['answer']}.", guises_by_text),
+    "bbq": (answered, lambda row, choice: f"It was {choice['answer']}.", letter),
 }
 
 #: Instrument whose first answer is scored → that answer.
@@ -343,27 +352,29 @@ def test_consistent_answers_score_the_top_and_their_mirrors_the_bottom(
     name: str, mode: str
 ) -> None:
     choose, write, log = ANSWERS[name]
-    frame = drawn(name, mode)
+    frame = draw_trials(name, mode)
     for row in frame.gather_every(max(1, frame.height // 60)).iter_rows(named=True):
         for consistent in (True, False):
-            chosen = choose(row, consistent)
+            choice = choose(row, consistent)
             if name in FIRST:
                 row["profile"] = FIRST[name](row, consistent)
             kind = MODES[mode].kind
             if kind == TEXT:
-                response = write(row, chosen)
+                response = write(row, choice)
             elif kind == CHOICES:
-                response = json.dumps(chosen)
+                response = json.dumps(choice)
                 offered = json.loads(row["schema"])["properties"]
-                assert all(chosen[key] in of["enum"] for key, of in offered.items())
+                assert all(
+                    choice[key] in field_schema["enum"] for key, field_schema in offered.items()
+                )
             else:
-                response = sure(log(row, chosen), row["options"])
+                response = sure(log(row, choice), row["options"])
             paired = INSTRUMENTS[name].beside is not None
-            shown = beside(row, response, consistent) if paired else row
-            reads = zip(INSTRUMENTS[name].measures, scored(name, shown, response), strict=True)
-            for measure, read in [*reads][: 1 if paired else None]:  # the second is of refusals
-                assert read.reason is None and read.coverage == 1, row
-                assert read.score == pytest.approx(measure.high if consistent else measure.low)
+            scored_row = with_partner(row, response, consistent) if paired else row
+            reads = zip(INSTRUMENTS[name].measures, scored(name, scored_row, response), strict=True)
+            for measure, reading in [*reads][: 1 if paired else None]:  # the second is of refusals
+                assert reading.reason is None and reading.coverage == 1, row
+                assert reading.score == pytest.approx(measure.high if consistent else measure.low)
 
 
 @given(
@@ -378,17 +389,20 @@ def test_no_answer_breaks_the_score(response: str) -> None:
     for name, mode in CASES:
         row = first_of(name, mode)
         reads = zip(INSTRUMENTS[name].measures, scored(name, row, response), strict=True)
-        for measure, read in reads:
-            assert (read.score is None) == (read.reason is not None), (name, mode)
-            assert read.score is None or measure.low <= read.score <= measure.high, (name, mode)
+        for measure, reading in reads:
+            assert (reading.score is None) == (reading.reason is not None), (name, mode)
+            assert reading.score is None or measure.low <= reading.score <= measure.high, (
+                name,
+                mode,
+            )
 
 
 # Cost
 
 
-@each
+@all_cases
 def test_the_cost_counts_the_calls_of_the_mode(name: str, mode: str) -> None:
-    frame = drawn(name, mode, 4)
+    frame = draw_trials(name, mode, 4)
     models = ["openai/gpt-4o", "simulated/neutral"]
     costs = estimate_costs([frame], models)
     for model, cost in zip(models, costs, strict=True):
@@ -470,14 +484,14 @@ def test_a_new_instrument_works_from_list_to_the_report(
     assert "toy                     Toy warmth" in call("list")
     assert "Is {group} warm or cold?" in call("list", "toys.yaml")
     assert "valid; study toys" in call("validate", "toys.yaml")
-    asked = ("--study", "toys.yaml", "--instrument", "toy", "--iterations", "8")
+    arguments = ("--study", "toys.yaml", "--instrument", "toy", "--iterations", "8")
     model = "openai-api/loop/m"
-    assert "8 trials" in call("cost", model, "--size", "run", *asked)
+    assert "8 trials" in call("cost", model, "--size", "run", *arguments)
     server = serve()
     server.reply = lambda body: server.chat(
         body, "Cold." if "cat" in body["messages"][-1]["content"] else "Warm."
     )
-    call("run", model, *asked, "--mode", "free", "--out", "r")
+    call("run", model, *arguments, "--mode", "free", "--out", "r")
     scores = read_table(Path("r/scores.parquet"))
     assert scores.select("instrument", "score").unique().rows() == [("toy_warmth", 1.0)]
     recorded = ("--responses", "r/responses.parquet", "--out", "s.csv")
@@ -548,25 +562,25 @@ def test_a_new_instrument_is_an_inspect_task_and_part_of_an_audit(
     from clinometer.asking.registry import task_of
 
     assert len(task_of(toy)(study="toys.yaml", mode="forced", iterations=2).dataset) == 2
-    asked = ("--study", "toys.yaml", "--instrument", "toy", "--size", "quick")
-    assert "4 trials" in call("cost", "openai/gpt-4o", *asked)
-    assert "12 trials" in call("cost", "openai/gpt-4o", *asked, "--controls")
+    arguments = ("--study", "toys.yaml", "--instrument", "toy", "--size", "quick")
+    assert "4 trials" in call("cost", "openai/gpt-4o", *arguments)
+    assert "12 trials" in call("cost", "openai/gpt-4o", *arguments, "--controls")
 
 
 def test_the_toy_keeps_the_contract_and_each_check_can_fail(toy: Instrument) -> None:
     study = parse_study(TOYS.replace("[cat]", "[cat, tomcat, kitten, tabby]"), "toys.yaml")
     for check, mode in cases(toy):
         check(toy, study, mode)
-    drawn = toy.draw
+    draw_cells = toy.draw
 
     def restless(*arguments: Any) -> Iterator[Cell]:
-        for cell in drawn(*arguments):
+        for cell in draw_cells(*arguments):
             changed = ({**trial, "object": str(random.random())} for trial in cell.trials)
             yield replace(cell, trials=changed)
 
     def led(study: Study, design: Design, *names: Any) -> Iterator[Cell]:
         seed = 9 if design.system or design.temperature else design.seed
-        yield from drawn(study, replace(design, seed=seed), *names)
+        yield from draw_cells(study, replace(design, seed=seed), *names)
 
     def off_scale(*_: Any) -> Scored:
         return Scored(9.0, None, 1.0)
@@ -577,7 +591,11 @@ def test_the_toy_keeps_the_contract_and_each_check_can_fail(toy: Instrument) -> 
         checks.is_kept_in_plans: ({"analysed": endless}, "not JSON compliant"),
         checks.is_controlled_in_quick_audits: ({"control": ""}, "no control"),
         checks.keeps_the_schema: (
-            {"draw": lambda *names: (replace(c, trials=[*c.trials] * 2) for c in drawn(*names))},
+            {
+                "draw": lambda *names: (
+                    replace(c, trials=[*c.trials] * 2) for c in draw_cells(*names)
+                )
+            },
             "two trials have one",
         ),
         checks.draws_from_study_and_design_alone: ({"draw": restless}, "gives other trials"),
@@ -595,48 +613,52 @@ def test_the_toy_keeps_the_contract_and_each_check_can_fail(toy: Instrument) -> 
             check(replace(toy, **changed), study, "structured")
 
 
-def with_mirrored_scores(one: Instrument) -> Instrument:
+def with_mirrored_scores(instrument: Instrument) -> Instrument:
     """The instrument with every score on the other side of neutral."""
-    neutrals = [measure.neutral for measure in one.measures]
+    neutrals = [measure.neutral for measure in instrument.measures]
 
     def mirror(reader: Any) -> Callable[..., list[Scored]]:
         def read(*arguments: Any) -> list[Scored]:
             scores = reader(*arguments)
             scores = [scores] if isinstance(scores, Scored) else scores
             return [
-                each if each.score is None else replace(each, score=2 * neutral - each.score)
-                for each, neutral in zip(scores, neutrals, strict=True)
+                reading
+                if reading.score is None
+                else replace(reading, score=2 * neutral - reading.score)
+                for reading, neutral in zip(scores, neutrals, strict=True)
             ]
 
         return read
 
-    return replace(one, readers={kind: mirror(reader) for kind, reader in one.readers.items()})
+    return replace(
+        instrument, readers={kind: mirror(reader) for kind, reader in instrument.readers.items()}
+    )
 
 
 @pytest.mark.parametrize("name", [*INSTRUMENTS, "toy"])
 def test_a_wrong_sign_is_caught_by_examples(toy: Instrument, name: str) -> None:
-    one = with_mirrored_scores(INSTRUMENTS[name])
+    mirrored = with_mirrored_scores(INSTRUMENTS[name])
     study = parse_study(TOYS, "toys.yaml") if name == "toy" else study_of(name)
-    for mode in {example.mode for example in one.examples}:
-        with pytest.raises(AssertionError, match=f"^{one.measures[0].name}: .* by hand "):
-            checks.scores_its_examples(one, study, mode)
+    for mode in {example.mode for example in mirrored.examples}:
+        with pytest.raises(AssertionError, match=f"^{mirrored.measures[0].name}: .* by hand "):
+            checks.scores_its_examples(mirrored, study, mode)
 
 
 def test_a_version_without_examples_of_two_scores_is_named(toy: Instrument) -> None:
     study = parse_study(TOYS, "toys.yaml")
     for examples in (toy.examples[:2], toy.examples[:3]):
-        one = replace(toy, examples=examples)
+        incomplete = replace(toy, examples=examples)
         with pytest.raises(AssertionError, match="no two examples of version marginalized and"):
-            checks.scores_its_examples(one, study, "free")
+            checks.scores_its_examples(incomplete, study, "free")
 
 
 def test_an_instrument_without_a_control_is_not_for_quick_audits(toy: Instrument) -> None:
-    named = {"name": "toy2", "measures": (replace(toy.measures[0], name="toy_cold"),)}
+    fields = {"name": "toy2", "measures": (replace(toy.measures[0], name="toy_cold"),)}
     for changed in ({"control": ""}, {"sizes": {"quick": Size(4)}}):
         with pytest.raises(InputError, match="'toy2': size quick asks it without a positive"):
-            register(replace(toy, **named, **changed))
+            register(replace(toy, **fields, **changed))
     assert "toy2" not in INSTRUMENTS
-    register(replace(toy, **named, control="", sizes={"standard": Size(4)}))
+    register(replace(toy, **fields, control="", sizes={"standard": Size(4)}))
     del INSTRUMENTS["toy2"], MEASURES["toy_cold"]
 
 
@@ -671,8 +693,17 @@ def test_an_instrument_brings_its_table_and_its_section(
     server.reply = lambda body: server.chat(
         body, "Cold." if "cat" in body["messages"][-1]["content"] else "Warm."
     )
-    asked = ("--study", "toys.yaml", "--instrument", "toy", "--iterations", "8", "--mode", "free")
-    call("run", "openai-api/loop/m", *asked, "--out", "r")
+    arguments = (
+        "--study",
+        "toys.yaml",
+        "--instrument",
+        "toy",
+        "--iterations",
+        "8",
+        "--mode",
+        "free",
+    )
+    call("run", "openai-api/loop/m", *arguments, "--out", "r")
     table = read_results("r").table("toy_counts")
     assert table.select("version", "n_cold").rows() == [("default", 0), ("marginalized", 4)]
     page = write_report(Path("r")).read_text()
@@ -688,7 +719,7 @@ def toy_run(
 ) -> Callable[..., str]:
     """Ask the toy, changed, and return its page."""
 
-    def asked(**changed: Any) -> str:
+    def make_page(**changed: Any) -> str:
         INSTRUMENTS["toy"] = replace(toy, **changed)
         server = serve()
         server.reply = lambda body: server.chat(body, "Warm.")
@@ -696,7 +727,7 @@ def toy_run(
              "--iterations", "8", "--mode", "free", "--out", "r")  # fmt: skip
         return write_report(Path("r")).read_text()
 
-    return asked
+    return make_page
 
 
 def raises(results: InstrumentResults) -> Section:
@@ -719,8 +750,8 @@ def no_section(results: InstrumentResults) -> Any:
 def test_a_section_that_fails_costs_itself_alone(
     toy_run: Callable[..., str], drawing: Any, failure: str
 ) -> None:
-    shown = [drawing, lambda results: Section("toy", "Toys", text=("Drawn.",))]
-    page = toy_run(sections=shown)
+    sections = [drawing, lambda results: Section("toy", "Toys", text=("Drawn.",))]
+    page = toy_run(sections=sections)
     assert "A section that could not be drawn" in page and failure in page
     assert "Drawn." in page and "Estimates" in page
 
@@ -755,9 +786,9 @@ def test_an_analysis_that_fails_costs_itself_alone(
 
 
 def test_a_column_without_a_meaning_is_refused(toy: Instrument) -> None:
-    own = replace(toy, name="toy2", details={"x": DETAILS["toy_counts"]._replace(own={})})
+    extended = replace(toy, name="toy2", details={"x": DETAILS["toy_counts"]._replace(own={})})
     with pytest.raises(InputError, match="table 'x' says no meaning of column 'n_cold'"):
-        register(own)
+        register(extended)
 
 
 def test_a_table_that_exists_is_refused(toy: Instrument) -> None:

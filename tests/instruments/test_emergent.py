@@ -64,14 +64,16 @@ STUDY = load_study("emergent")
 TASK = BanditTask(4, 4, 8, 0.9)
 
 
-def drawn(mode: str = "free", n: int = 2, key: str = "harbour", **design: Any) -> pl.DataFrame:
+def draw_trials(
+    mode: str = "free", n: int = 2, key: str = "harbour", **design: Any
+) -> pl.DataFrame:
     return INSTRUMENT.trials(
         STUDY, Design(mode, n, **design), stereotypes=[key], variations=None
     ).filter(variation="diary" if mode == "likelihood" else "office")
 
 
 def first(mode: str = "free", key: str = "harbour") -> Row:
-    return drawn(mode, key=key).row(0, named=True)
+    return draw_trials(mode, key=key).row(0, named=True)
 
 
 def played(trial: Row, answer: Callable[[Row], str], stop_reason: str = "stop") -> Game:
@@ -90,19 +92,21 @@ def scored(trial: Row, response: str) -> Any:
 
 
 def all_allocations(rounds: int, groups: int, jobs: int) -> list[Any]:
-    every = itertools.product(range(jobs), repeat=rounds * groups)
-    return [np.array(given).reshape(rounds, groups) for given in every]
+    sequences = itertools.product(range(jobs), repeat=rounds * groups)
+    return [np.array(allocation).reshape(rounds, groups) for allocation in sequences]
 
 
 @pytest.mark.parametrize(("rounds", "groups", "jobs"), [(2, 2, 2), (2, 2, 3), (3, 2, 2)])
 def test_what_an_agent_at_random_expects_is_exact(rounds: int, groups: int, jobs: int) -> None:
-    every = all_allocations(rounds, groups, jobs)
-    assert np.mean([stratification(one) for one in every]) == pytest.approx(0, abs=1e-12)
-    mean = np.mean([divergence(one, jobs) for one in every])
+    allocations = all_allocations(rounds, groups, jobs)
+    assert np.mean([stratification(allocation) for allocation in allocations]) == pytest.approx(
+        0, abs=1e-12
+    )
+    mean = np.mean([divergence(allocation, jobs) for allocation in allocations])
     assert mean == pytest.approx(expected_divergence(rounds, jobs))
-    mean = np.mean([entropy(one, jobs) for one in every])
+    mean = np.mean([entropy(allocation, jobs) for allocation in allocations])
     assert mean == pytest.approx(expected_entropy(rounds, jobs))
-    mean = np.mean([explored(one, jobs) for one in every])
+    mean = np.mean([explored(allocation, jobs) for allocation in allocations])
     assert mean == pytest.approx(expected_explored(rounds, jobs))
 
 
@@ -112,9 +116,9 @@ def test_whoever_pays_no_heed_to_groups_has_an_expectation_of_zero(jobs: list[in
     """Whatever is given day by day: over all orders in which three groups may come, thrice."""
     orders = [*itertools.permutations(range(3))]
     values = []
-    for of_rounds in itertools.product(orders, repeat=3):
+    for round_orders in itertools.product(orders, repeat=3):
         allocation = np.full((3, 3), NOBODY)
-        for number, order in enumerate(of_rounds):
+        for number, order in enumerate(round_orders):
             allocation[number, list(order)] = jobs[3 * number : 3 * number + 3]
         values.append(stratification(allocation))
     assert np.mean(values) == pytest.approx(0, abs=1e-12)
@@ -135,7 +139,7 @@ def test_divergence_is_that_of_scipy() -> None:
     allocation = rng.integers(3, size=(6, 3))
     shares = [np.bincount(column, minlength=3) / 6 for column in allocation.T]
     pairs = itertools.combinations(shares, 2)
-    expected = np.mean([jensenshannon(one, other, base=2) ** 2 for one, other in pairs])
+    expected = np.mean([jensenshannon(first, second, base=2) ** 2 for first, second in pairs])
     assert divergence(allocation, 3) == pytest.approx(expected)
 
 
@@ -181,16 +185,18 @@ def greedy(good: Any, bad: Any, rng: random.Random) -> int:
 def test_agents_are_those_of_the_textbook(name: str, choose: Any) -> None:
     """Simulated together, they have the indices of agents that are written out."""
     values = index_by_days(choose, 300)
-    together = [stratification(one) for one in simulate_agent(name, TASK, 1000, seed=1)]
-    error = np.hypot(np.std(values) / 300**0.5, np.std(together) / 1000**0.5)
-    assert abs(np.mean(values) - np.mean(together)) < 4 * error
+    simulated = [
+        stratification(allocation) for allocation in simulate_agent(name, TASK, 1000, seed=1)
+    ]
+    error = np.hypot(np.std(values) / 300**0.5, np.std(simulated) / 1000**0.5)
+    assert abs(np.mean(values) - np.mean(simulated)) < 4 * error
 
 
 def test_agents_stratify_the_more_the_less_they_explore() -> None:
     means = {}
     for name in AGENTS:
         allocations = simulate_agent(name, TASK, 500)
-        means[name] = np.mean([stratification(one) for one in allocations])
+        means[name] = np.mean([stratification(allocation) for allocation in allocations])
     assert [*means] == sorted(means, key=means.__getitem__)
     assert abs(means["random"]) < 0.01 and means["greedy"] > 0.6
     # Three standard errors of 4,000 episodes.
@@ -201,18 +207,18 @@ def test_agents_stratify_the_more_the_less_they_explore() -> None:
 
 
 def test_a_pair_changes_the_places_of_the_names_alone() -> None:
-    one, other = drawn().iter_rows(named=True)
-    scripts = [json.loads(row["script"]) for row in (one, other)]
+    first, second = draw_trials().iter_rows(named=True)
+    scripts = [json.loads(row["script"]) for row in (first, second)]
     people = [script.pop("people") for script in scripts]
     assert people[0] == people[1][2:] + people[1][:2]
     for script in scripts:
         script.pop("texts")
     assert scripts[0] == scripts[1]
-    assert {one["order"], other["order"]} == {"marginalized_first", "default_first"}
+    assert {first["order"], second["order"]} == {"marginalized_first", "default_first"}
 
 
 def test_each_round_has_one_person_of_every_group_and_all_do_equally_well() -> None:
-    scripts = [Script.read(row["script"]) for row in drawn(n=100).iter_rows(named=True)]
+    scripts = [Script.read(row["script"]) for row in draw_trials(n=100).iter_rows(named=True)]
     assert all(sorted(order) == [0, 1, 2, 3] for script in scripts for order in script.order)
     success = np.array([script.success for script in scripts[::2]])  # episode, round, group, job
     assert success.mean() == pytest.approx(0.9, abs=0.02)
@@ -234,14 +240,14 @@ def test_in_the_control_each_group_does_well_in_a_job_of_its_own() -> None:
 def test_in_the_placebo_names_say_nothing() -> None:
     """A model that goes by names alone is stratified by names, and not by groups."""
     values, by_name = [], []
-    for trial in drawn(n=60, key="dealt_names").iter_rows(named=True):
+    for trial in draw_trials(n=60, key="dealt_names").iter_rows(named=True):
         people = Script.read(trial["script"]).people
         jobs = Script.read(trial["script"]).jobs
         game = played(trial, lambda q: jobs[people.index(q["attributes"][0])])  # noqa: B023
         values.append(stratification(game.outcome.allocation))
-        shown = {q["attributes"][0]: a["response"] for q, a in
+        answers = {q["attributes"][0]: a["response"] for q, a in
                  zip(game.questions, game.answers, strict=True)}  # fmt: skip
-        by_name.append(len(set(shown.values())))
+        by_name.append(len(set(answers.values())))
     assert set(by_name) == {4}
     assert abs(np.mean(values)) < 4 * np.std(values) / 30**0.5 and np.max(values) < 0.5
 
@@ -283,8 +289,8 @@ def test_an_answer_without_a_job_leaves_the_person_without_one(
     while game.question is not None:
         game.take({"response": jobs[game.step % 4], "stop_reason": "stop"})
     assert game.outcome.reasons == ([reason] if reason else [])
-    read = scored(trial, game.response())
-    assert read.score is not None and read.coverage == 1 - (reason is not None) / 32
+    reading = scored(trial, game.response())
+    assert reading.score is not None and reading.coverage == 1 - (reason is not None) / 32
 
 
 def test_an_episode_of_refusals_has_no_score_and_their_reason() -> None:
@@ -295,9 +301,9 @@ def test_an_episode_of_refusals_has_no_score_and_their_reason() -> None:
     def answer(_: Row) -> str:
         return "I'm sorry, but I can't help with that." if next(seldom) % 4 == 0 else jobs[0]
 
-    read = scored(trial, played(trial, answer).response())
-    assert (read.score, read.reason, read.coverage) == (None, "refused", 0.75)
-    assert read.outcome.count("-") == 8
+    reading = scored(trial, played(trial, answer).response())
+    assert (reading.score, reading.reason, reading.coverage) == (None, "refused", 0.75)
+    assert reading.outcome.count("-") == 8
 
 
 def test_who_was_given_what_is_written_and_read_again() -> None:
@@ -306,8 +312,8 @@ def test_who_was_given_what_is_written_and_read_again() -> None:
     text = game.outcome.text()
     assert (allocation_of(text) == game.outcome.allocation).all()
     success = np.array(game.outcome.script.success)
-    chosen = np.take_along_axis(success, game.outcome.allocation[..., None], axis=2)
-    assert sum(letter.isupper() for letter in text) == chosen.sum()
+    successes = np.take_along_axis(success, game.outcome.allocation[..., None], axis=2)
+    assert sum(letter.isupper() for letter in text) == successes.sum()
 
 
 def test_choices_of_probabilities_are_drawn_with_the_seed() -> None:
@@ -316,20 +322,20 @@ def test_choices_of_probabilities_are_drawn_with_the_seed() -> None:
     def unsure(question: Row) -> str:
         return json.dumps({question["attributes"][0]: [-1.4, -1.4, -1.4, -1.4]})
 
-    one, again = played(trial, unsure), played(trial, unsure)
-    assert (one.outcome.allocation == again.outcome.allocation).all()
-    other = played({**trial, "seed": trial["seed"] + 1}, unsure)
-    assert (one.outcome.allocation != other.outcome.allocation).any()
-    assert len(np.unique(one.outcome.allocation)) == 4
-    assert (replay(EPISODE, trial, one.response()).outcome.allocation
-            == one.outcome.allocation).all()  # fmt: skip
+    game, again = played(trial, unsure), played(trial, unsure)
+    assert (game.outcome.allocation == again.outcome.allocation).all()
+    reseeded = played({**trial, "seed": trial["seed"] + 1}, unsure)
+    assert (game.outcome.allocation != reseeded.outcome.allocation).any()
+    assert len(np.unique(game.outcome.allocation)) == 4
+    assert (replay(EPISODE, trial, game.response()).outcome.allocation
+            == game.outcome.allocation).all()  # fmt: skip
     assert scored(trial, "[]").reason == "unparsed"
 
 
 @pytest.mark.parametrize("mode", INSTRUMENT.modes)
 def test_a_planted_lean_is_found_again_in_every_mode(mode: str) -> None:
     truth = Truth.model_validate({"lean": {"default": 0.4}, "seed": 5})
-    trials = drawn(mode, 16)
+    trials = draw_trials(mode, 16)
     answers = answer_trials(trials, Simulation("s", truth, ""), Recognition([STUDY]))
     scores = score(answers, STUDY).scores
     index = scores.filter(instrument="emergent_stratification")["score"]
@@ -376,10 +382,10 @@ def test_an_agent_that_reads_its_prompts_has_the_index_of_its_policy(
     epsilon: float, agent: str
 ) -> None:
     values = []
-    for trial in drawn(n=40).iter_rows(named=True):
+    for trial in draw_trials(n=40).iter_rows(named=True):
         game = played(trial, lambda q: agent_in_prompts(q["prompt"], epsilon))
         values.append(scored(trial, game.response()).score)
-    expected = [stratification(one) for one in simulate_agent(agent, TASK, 1000)]
+    expected = [stratification(allocation) for allocation in simulate_agent(agent, TASK, 1000)]
     # Pairs share luck: as few as half of the episodes.
     assert np.mean(values) == pytest.approx(np.mean(expected), abs=4 * np.std(expected) / 20**0.5)
 
@@ -402,8 +408,8 @@ def test_a_run_killed_in_the_middle_of_an_episode_goes_on_there(
     process.kill()
     process.communicate()
     server.go.set()
-    kept = [*Journal(tmp_path / "r", MODEL).lines()]
-    assert [line["step"] for line in kept] == [*range(17)]
+    lines = [*Journal(tmp_path / "r", MODEL).lines()]
+    assert [line["step"] for line in lines] == [*range(17)]
     again = clinometer(*command)
     _, err = again.communicate()
     assert again.returncode == 0, err
@@ -416,11 +422,11 @@ def test_a_run_killed_in_the_middle_of_an_episode_goes_on_there(
 def test_the_page_sets_the_model_beside_agents(tmp_path: Path) -> None:
     ask(plan(["harbour", "own_skills", "dealt_names"], 4), tmp_path / "r", 0.1)
     rows = read_table(tmp_path / "r" / "allocations.parquet")
-    of_model = rows.filter(pl.col("agent").is_null(), pl.col("control").is_null())
+    model_rows = rows.filter(pl.col("agent").is_null(), pl.col("control").is_null())
     scores = read_table(tmp_path / "r" / "scores.parquet").filter(
         pl.col("control").is_null(), instrument="emergent_stratification"
     )
-    means = dict(of_model.select("quantity", "estimate").iter_rows())
+    means = dict(model_rows.select("quantity", "estimate").iter_rows())
     assert means["stratification"] == pytest.approx(scores["score"].mean())
     assert means["explored"] < rows.filter(agent="random", quantity="explored")["estimate"][0]
     assert set(rows.drop_nulls("agent")["agent"]) == set(AGENTS)
@@ -447,22 +453,22 @@ def test_it_is_planned_with_agents_and_nothing_else_is() -> None:
         name: PlanOptions(instruments=[name], modes=["structured"])
         for name in ("emergent", "hiring")
     }
-    told = power("openai/gpt-4o", size="quick", options=options["emergent"])
-    assert told["planned_from"].str.contains("Thompson sampling|ε-greedy").all()
-    stratified = told.filter(level="model", instrument="emergent_stratification")
+    emergent_power = power("openai/gpt-4o", size="quick", options=options["emergent"])
+    assert emergent_power["planned_from"].str.contains("Thompson sampling|ε-greedy").all()
+    stratified = emergent_power.filter(level="model", instrument="emergent_stratification")
     smallest = stratified["smallest_effect"].drop_nulls().median()
     # Of pages of size quick .56 find an index of .12, and .96 one of .3 (`benchmarks emergent`).
     assert isinstance(smallest, float)
     assert 0.12 < smallest < 0.3
-    others = power("openai/gpt-4o", size="quick", options=options["hiring"])
-    assert not others["planned_from"].str.contains("sampling|greedy").any()
+    hiring_power = power("openai/gpt-4o", size="quick", options=options["hiring"])
+    assert not hiring_power["planned_from"].str.contains("sampling|greedy").any()
 
 
 # What a user brings
 
 
 def test_answers_are_scored_again_from_their_table(serve: Serve, tmp_path: Path) -> None:
-    trials = drawn("structured", 2)
+    trials = draw_trials("structured", 2)
     truth = Truth.model_validate({"lean": {"default": 0.4}, "seed": 5})
     answers = answer_trials(trials, Simulation("s", truth, ""), Recognition([STUDY]))
     again = score(answers.drop("steps", "prompt"), STUDY, instrument="emergent").scores

@@ -31,8 +31,8 @@ Answer = Callable[[Mapping[str, Any]], str]
 
 def knowing(trial: Mapping[str, Any]) -> str:
     """Answer from general knowledge, by what the prompt says."""
-    asked = re.sub(r"^.*(?=Which of)", "", trial["prompt"], flags=re.DOTALL)
-    unpleasant = bool(UNPLEASANT.search(asked))
+    question = re.sub(r"^.*(?=Which of)", "", trial["prompt"], flags=re.DOTALL)
+    unpleasant = bool(UNPLEASANT.search(question))
     if trial["instrument"] == "bbq":
         return f"The {trial['marginalized' if unpleasant else 'default'].removeprefix('The ')}"
     flower = trial[trial["version"]] in FLOWERS
@@ -47,17 +47,17 @@ def careful(trial: Mapping[str, Any]) -> str:
     return item.options[item.label]
 
 
-def first_named(trial: Mapping[str, Any]) -> str:
+def choose_first(trial: Mapping[str, Any]) -> str:
     """Answer what the context names first."""
     persons = [trial[group] for group in ("marginalized", "default")]
-    return min(persons, key=lambda one: trial["prompt"].index(one.removeprefix("The ")))
+    return min(persons, key=lambda person: trial["prompt"].index(person.removeprefix("The ")))
 
 
 def verdicts(name: str, kind: str, answer: Answer) -> pl.DataFrame:
     """Ask a control or placebo as a quick audit does; gives the estimates of its stereotype."""
-    one = INSTRUMENTS[name]
-    study, size = load_study(getattr(one, kind)), one.sizes["quick"]
-    trials = one.trials(study, Design(iterations=getattr(size, kind)))
+    instrument = INSTRUMENTS[name]
+    study, size = load_study(getattr(instrument, kind)), instrument.sizes["quick"]
+    trials = instrument.trials(study, Design(iterations=getattr(size, kind)))
     answered = trials.with_columns(
         response=pl.Series([answer(trial) for trial in trials.iter_rows(named=True)]),
         model=pl.lit("m"),
@@ -70,15 +70,15 @@ def verdicts(name: str, kind: str, answer: Answer) -> pl.DataFrame:
 
 @pytest.mark.parametrize("name", EXPLICIT)
 def test_general_knowledge_passes_a_quick_positive_control(name: str) -> None:
-    found = verdicts(name, "control", knowing)
-    assert found["compliance"].to_list() == [1.0] * found.height
-    assert set(found["verdict"]) == {"passed"}
-    assert (found["ci_low"] > found["tost_margin"]).all()
+    judged = verdicts(name, "control", knowing)
+    assert judged["compliance"].to_list() == [1.0] * judged.height
+    assert set(judged["verdict"]) == {"passed"}
+    assert (judged["ci_low"] > judged["tost_margin"]).all()
 
 
 HABITS: list[tuple[str, Answer]] = [
     *(("bbq", lambda _, letter=letter: f"({letter})") for letter in "ABC"),
-    ("bbq", first_named),
+    ("bbq", choose_first),
     *(("hypothetical_decision", lambda _, word=word: word) for word in ("Yes.", "No.")),
     ("bold", lambda _: "great and very good."),
 ]
@@ -87,14 +87,14 @@ HABITS: list[tuple[str, Answer]] = [
 @pytest.mark.parametrize("kind", ["control", "placebo"])
 @pytest.mark.parametrize(("name", "habit"), HABITS)
 def test_a_habit_is_neutral_in_both_controls(name: str, habit: Answer, kind: str) -> None:
-    found = verdicts(name, kind, habit)
-    assert found["estimate"].to_list() == pytest.approx([0.0] * found.height, abs=1e-12)
+    judged = verdicts(name, kind, habit)
+    assert judged["estimate"].to_list() == pytest.approx([0.0] * judged.height, abs=1e-12)
 
 
 def test_a_careful_reader_of_invented_names_is_neutral() -> None:
-    found = verdicts("bbq", "placebo", careful)
-    assert found["estimate"].to_list() == [0.0, 0.0]
-    assert found["compliance"].to_list() == [1.0, 1.0]
+    judged = verdicts("bbq", "placebo", careful)
+    assert judged["estimate"].to_list() == [0.0, 0.0]
+    assert judged["compliance"].to_list() == [1.0, 1.0]
 
 
 def test_questions_of_the_controls_are_balanced() -> None:

@@ -30,10 +30,10 @@ def test_shares_are_of_scored_answers_whose_judgement_was_read() -> None:
     ])  # fmt: skip
     rows = estimate_flags(frame).filter(level="model")
     assert rows.filter(pl.col("ci_low") < 0).is_empty() and rows["ci_high"].max() <= 1
-    found = {m: (e, n, s) for m, e, n, s in rows.select(
+    shares = {m: (e, n, s) for m, e, n, s in rows.select(
         "measure", "estimate", "n", "n_scored").iter_rows()}  # fmt: skip
-    assert found["flagged_blind"] == (0.5, 5, 4)
-    assert found["flagged_blind_consistent"] == (pytest.approx(2 / 3), 4, 3)
+    assert shares["flagged_blind"] == (0.5, 5, 4)
+    assert shares["flagged_blind_consistent"] == (pytest.approx(2 / 3), 4, 3)
 
 
 def test_auc_is_that_of_mann_and_whitney() -> None:

@@ -110,22 +110,22 @@ def test_texts_differ_in_every_framing_and_only_free_mode_thinks_aloud(
 
 
 def test_framings_show_the_same_pairs_in_turns(study: Study) -> None:
-    asked = trials_of(study, "free", 32, stereotypes=["age"])
+    trials = trials_of(study, "free", 32, stereotypes=["age"])
     words = pl.struct("marginalized", "default", "tied", "counter")
-    shown = asked.group_by("variation").agg(words.unique().alias("pairs"))
-    assert {len(pairs) for pairs in shown["pairs"]} == {8}
-    assert asked.select(words.n_unique()).item() == 8
-    of_first = trials_of(study, "free", 4, stereotypes=["age"])
-    assert of_first.select(words.n_unique()).item() == 8
+    by_wording = trials.group_by("variation").agg(words.unique().alias("pairs"))
+    assert {len(pairs) for pairs in by_wording["pairs"]} == {8}
+    assert trials.select(words.n_unique()).item() == 8
+    few_trials = trials_of(study, "free", 4, stereotypes=["age"])
+    assert few_trials.select(words.n_unique()).item() == 8
 
 
 def test_a_draw_is_asked_about_both_in_both_orders(study: Study) -> None:
-    asked = trials_of(study, "structured", 4, stereotypes=["islam"])
-    turns = asked.group_by("variation").agg(
+    trials = trials_of(study, "structured", 4, stereotypes=["islam"])
+    turns = trials.group_by("variation").agg(
         pl.struct("version", "order", "attribute_order").n_unique().alias("n")
     )
     assert set(turns["n"]) == {4}
-    for row in asked.iter_rows(named=True):
+    for row in trials.iter_rows(named=True):
         offered = json.loads(row["schema"])["properties"]["answer"]["enum"]
         assert row["prompt"].index(f'"{offered[0]}"') < row["prompt"].rindex(f'"{offered[1]}"')
 
@@ -146,10 +146,10 @@ def test_the_system_prompt_of_a_framing_stands_before_that_of_a_run(study: Study
 
 def test_a_habit_of_one_group_or_one_place_scores_0(study: Study) -> None:
     for mode in ("structured", "free"):
-        asked = trials_of(study, mode, 4, stereotypes=["age"])
+        trials = trials_of(study, mode, 4, stereotypes=["age"])
         for habit in ("first", "marginalized"):
             scores = []
-            for row in asked.iter_rows(named=True):
+            for row in trials.iter_rows(named=True):
                 offered = json.loads(row["schema"])["properties"]["answer"]["enum"] if row[
                     "schema"
                 ] else [row["tied"], row["counter"]]  # fmt: skip
@@ -158,9 +158,9 @@ def test_a_habit_of_one_group_or_one_place_scores_0(study: Study) -> None:
                     offered = [row["marginalized"], row["default"]][:: 1 if order else -1]
                 elif mode == "free" and row["attribute_order"] == "counter_first":
                     offered = offered[::-1]
-                is_of = habit == "marginalized"
-                wanted = {row["marginalized"], row["tied"]} if is_of else {offered[0]}
-                choice = next(word for word in offered if word in wanted)
+                favours_group = habit == "marginalized"
+                preferred = {row["marginalized"], row["tied"]} if favours_group else {offered[0]}
+                choice = next(word for word in offered if word in preferred)
                 answer = json.dumps({"answer": choice}) if row["schema"] else f"{choice}."
                 key = FRAMINGS.key(study, "age", row["variation"])
                 scores.append(FRAMINGS.score(answer, row, key)["framings"].score)
@@ -171,14 +171,14 @@ def test_a_sentence_scores_as_word_association_does_of_two_words(study: Study) -
     trial = trials_of(study, "likelihood", 1, stereotypes=["age"]).row(0, named=True)
     answer = json.dumps({trial["tied"]: [-5.0, -6.0], trial["counter"]: [-7.0, -6.6]})
     key = FRAMINGS.key(study, "age", trial["variation"])
-    read = FRAMINGS.score(answer, trial, key)["framings"]
+    reading = FRAMINGS.score(answer, trial, key)["framings"]
     association = INSTRUMENTS["word_association"]
     words = study.words("age").model_copy(
         update={"tied": [trial["tied"]], "counter": [trial["counter"]]}
     )
-    of_pair = type(key)(study, "age", words)
-    compared = association.score(answer, {**trial, "attributes": None}, of_pair)
-    assert read.score == pytest.approx(compared["word_association"].score)
+    pair_key = type(key)(study, "age", words)
+    compared = association.score(answer, {**trial, "attributes": None}, pair_key)
+    assert reading.score == pytest.approx(compared["word_association"].score)
 
 
 @pytest.mark.parametrize(
@@ -229,12 +229,12 @@ def test_components_without_noise_are_what_was_put_in() -> None:
 @pytest.mark.slow
 def test_intervals_contain_what_was_simulated() -> None:
     rng = np.random.default_rng(2)
-    shown = (np.arange(6) - np.arange(30)[:, None]) % 6 < 3
+    visible = (np.arange(6) - np.arange(30)[:, None]) % 6 < 3
     hits: dict[str, list[bool]] = {}
     for _ in range(100):
         cells = 0.1 * (RUNS[:, 3] - 0.5)[:, None] + rng.normal(0, 0.1, (30, 1))
         values = cells[:, :, None] + rng.normal(0, 0.15, (4, 6)) + rng.normal(0, 0.3, (30, 4, 6))
-        values[np.broadcast_to(~shown[:, None], values.shape)] = np.nan
+        values[np.broadcast_to(~visible[:, None], values.shape)] = np.nan
         parts = components(framed(values), NAMES)
         truths = {"framing": 0.01, "words": 0.0225, "noise": 0.09, "occasion": 0.0025, "form": 0.0}
         for name, variance in truths.items():
@@ -242,15 +242,17 @@ def test_intervals_contain_what_was_simulated() -> None:
         effect = contrasts(framed(values), {"o": level_weights(LEVELS, 3, 1)})["o"]
         hits.setdefault("effect", []).append(effect.low <= 0.1 <= effect.high)
     # Two standard errors of .95 in 100 runs.
-    assert min(np.mean(of) for of in hits.values()) >= 0.95 - 2 * (0.95 * 0.05 / 100) ** 0.5
+    assert (
+        min(np.mean(covered) for covered in hits.values()) >= 0.95 - 2 * (0.95 * 0.05 / 100) ** 0.5
+    )
 
 
 def test_words_are_taken_out_where_framings_show_different_ones() -> None:
     """Each framing shows two of six draws; draws differ by 1, framings by nothing."""
     rng = np.random.default_rng(0)
-    shown = (np.arange(6) - np.arange(30)[:, None]) % 6 < 2
+    visible = (np.arange(6) - np.arange(30)[:, None]) % 6 < 2
     values = np.arange(6.0) - 2.5 + rng.normal(0, 0.01, (30, 1, 6))
-    values[~shown[:, None]] = np.nan
+    values[~visible[:, None]] = np.nan
     scores = framed(values)
     assert np.nanstd(np.nanmean(values, axis=2)) > 0.5
     assert scores.cells.std() < 0.03
@@ -259,8 +261,8 @@ def test_words_are_taken_out_where_framings_show_different_ones() -> None:
 
 def test_a_level_that_no_framing_has_any_more_has_no_effect() -> None:
     rng = np.random.default_rng(0)
-    kept = RUNS[:, 1] != 2
-    scores = framed(rng.normal(0, 1, (kept.sum(), 2, 2)), RUNS[kept])
+    remaining = RUNS[:, 1] != 2
+    scores = framed(rng.normal(0, 1, (remaining.sum(), 2, 2)), RUNS[remaining])
     weights = {level: level_weights(LEVELS, 1, level) for level in (1, 2)}
     assert contrasts(scores, weights).keys() == {1}
 
@@ -275,28 +277,28 @@ def test_few_framings_are_not_analysed() -> None:
 
 def test_a_lean_holds_in_the_framings_that_are_clear() -> None:
     cells = np.array([0.5] * 8 + [-0.5] * 2)
-    held = holding(cells, 0.01, 100)
-    assert (held.n_positive, held.n_negative, held.n_framings) == (8, 2, 10)
-    assert held.mean == pytest.approx(0.3)
-    assert held.share_low < 0.8 < held.share_high
+    holds = holding(cells, 0.01, 100)
+    assert (holds.n_positive, holds.n_negative, holds.n_framings) == (8, 2, 10)
+    assert holds.mean == pytest.approx(0.3)
+    assert holds.share_low < 0.8 < holds.share_high
     nothing = holding(np.random.default_rng(0).normal(0, 0.1, 30), 0.01, 100)
     assert nothing.n_positive + nothing.n_negative == 0
     assert nothing.share_low < 0.5
 
 
 def test_more_of_what_makes_an_interval_wide_is_the_cheapest() -> None:
-    def asked(noise: float) -> dict[str, Any]:
+    def next_question(noise: float) -> dict[str, Any]:
         """Return what narrows an interval with this noise in a variance of 1."""
-        one = Precision("mean", 0.1, 0.3, 1.0, noise, 2.0, 30, "framings", 100.0)
-        return next(iter(next_questions([one])))
+        precision = Precision("mean", 0.1, 0.3, 1.0, noise, 2.0, 30, "framings", 100.0)
+        return next(iter(next_questions([precision])))
 
-    assert asked(0.0)["next_ask"] == "framings, asked anew"
-    assert asked(0.0)["n_next"] == 47  # 30 / 0.8², rounded up
-    assert asked(0.0)["tokens_more"] == 47 * 2 * 100
-    assert asked(1.0)["next_ask"].startswith("more draws")
-    assert asked(1.0)["n_next"] == 2  # 2 · (1 / 0.8² − 1), rounded up
+    assert next_question(0.0)["next_ask"] == "framings, asked anew"
+    assert next_question(0.0)["n_next"] == 47  # 30 / 0.8², rounded up
+    assert next_question(0.0)["tokens_more"] == 47 * 2 * 100
+    assert next_question(1.0)["next_ask"].startswith("more draws")
+    assert next_question(1.0)["n_next"] == 2  # 2 · (1 / 0.8² − 1), rounded up
     # Nine times as many framings make the interval a third as wide.
-    assert asked(0.0)["tokens_to_decide"] == pytest.approx(270 * 2 * 100, rel=0.01)
+    assert next_question(0.0)["tokens_to_decide"] == pytest.approx(270 * 2 * 100, rel=0.01)
 
 
 # Of answers, and on the page
@@ -322,17 +324,17 @@ def test_planted_marks_of_a_test_are_found(marked: Tables) -> None:
     for name in (("names", "placeholder"), ("occasion", "test"), ("format", "graded")):
         assert effects[name]["estimate"] == pytest.approx(-0.1, abs=0.03)
         assert effects[name]["ci_high"] < 0
-    others = [r for (factor, _), r in effects.items() if factor in ("form", "system")]
-    assert len(others) == 6 and all(r["ci_low"] < 0 < r["ci_high"] for r in others)
+    unplanted = [r for (factor, _), r in effects.items() if factor in ("form", "system")]
+    assert len(unplanted) == 6 and all(r["ci_low"] < 0 < r["ci_high"] for r in unplanted)
 
 
 def test_the_tables_say_in_how_many_framings_it_holds(marked: Tables) -> None:
     holds = marked.details["framing_holding"]
-    of_all = holds.filter(pl.col("stereotype").is_null(), pl.col("control").is_null())
-    assert of_all["n_framings"].item() == 30
-    assert of_all["n_positive"].item() >= 25 and of_all["n_negative"].item() == 0
+    overall = holds.filter(pl.col("stereotype").is_null(), pl.col("control").is_null())
+    assert overall["n_framings"].item() == 30
+    assert overall["n_positive"].item() >= 25 and overall["n_negative"].item() == 0
     # Ordinary framings lean by .4, those with all marks by .1.
-    assert of_all["framing_sd"].item() == pytest.approx(0.087, abs=0.03)
+    assert overall["framing_sd"].item() == pytest.approx(0.087, abs=0.03)
     # Wordings are planted in the placebo, too: half of the marks, of three times .1.
     placebo = holds.filter(control="negative")
     assert placebo["framing_mean"].item() == pytest.approx(-0.15, abs=0.03)
@@ -343,10 +345,10 @@ def test_the_tables_say_in_how_many_framings_it_holds(marked: Tables) -> None:
 
 def test_a_refused_side_of_a_draw_leaves_it_out(study: Study, recognition: Recognition) -> None:
     scores = scores_of(study, recognition, "structured", "age")
-    about_tied = pl.col("version") == "counter"
-    kept = scores.with_columns(score=pl.when(~about_tied).then("score"))
-    one_sided = analyse_framings(kept.lazy(), study).details["framing_scores"]
-    forms = one_sided["variation"].str.extract(r"^([a-z]+)_").unique()
+    is_refused = pl.col("version") == "counter"
+    unrefused = scores.with_columns(score=pl.when(~is_refused).then("score"))
+    partial_scores = analyse_framings(unrefused.lazy(), study).details["framing_scores"]
+    forms = partial_scores["variation"].str.extract(r"^([a-z]+)_").unique()
     assert set(forms) == {"isolated", "relative"}
 
 
@@ -358,16 +360,16 @@ def test_the_page_says_what_a_finding_depends_on(tmp_path: Path) -> None:
     )  # fmt: skip
     audit("simulated/leaning", directory=tmp_path / "out", options=options, profile=False)
     page = write_report(tmp_path / "out").read_text(encoding="utf-8")
-    for said in ("In how many framings does it hold?", "with all marks of a test at once",
+    for text in ("In how many framings does it hold?", "with all marks of a test at once",
                  "What does it depend on?", "What to ask next", "Table of framings"):  # fmt: skip
-        assert said in page
+        assert text in page
     assert (tmp_path / "out" / "framing_variance.parquet").is_file()
 
 
 # Studies of one's own
 
 
-def own(**changes: Any) -> Study:
+def make_study(**changes: Any) -> Study:
     text = """
     name: own
     instruments:
@@ -390,11 +392,11 @@ def own(**changes: Any) -> Study:
 
 
 def test_a_study_may_have_framings_of_its_own() -> None:
-    asked = FRAMINGS.trials(own(), Design("free", 4))
-    assert asked["variation"].n_unique() == 4  # as many texts as there are
-    assert set(asked["system"]) == {None, "You are a judge."}
+    trials = FRAMINGS.trials(make_study(), Design("free", 4))
+    assert trials["variation"].n_unique() == 4  # as many texts as there are
+    assert set(trials["system"]) == {None, "You are a judge."}
     assert "likelihood" not in {
-        mode for mode in FRAMINGS.modes if FRAMINGS.variations_in(mode, own(), ["plain_01"])
+        mode for mode in FRAMINGS.modes if FRAMINGS.variations_in(mode, make_study(), ["plain_01"])
     }
 
 
@@ -412,4 +414,4 @@ def test_a_study_may_have_framings_of_its_own() -> None:
 )
 def test_mistakes_in_a_study_are_named(old: str, new: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
-        FRAMINGS.trials(own(change=(old, new)), Design("free", 4))
+        FRAMINGS.trials(make_study(change=(old, new)), Design("free", 4))

@@ -51,8 +51,10 @@ def test_the_tied_trait_is_what_people_give_the_group_more_than_others(cao: Stud
         means.setdefault(pair, {}).setdefault(row["stereotype"], 0.0)
     assert len(means) == 16
     for low, high in means:
-        of_pair = cao.ratings().filter(trait_high=high)
-        by_group = {key: of_pair.filter(stereotype=key)["rating"].mean() for key in cao.stereotypes}
+        pair_ratings = cao.ratings().filter(trait_high=high)
+        by_group = {
+            key: pair_ratings.filter(stereotype=key)["rating"].mean() for key in cao.stereotypes
+        }
         above = by_group["elderly_people"] > np.mean([*by_group.values()])
         assert ((high, low) if above else (low, high)) in zip(
             words.tied, words.counter, strict=True
@@ -76,8 +78,8 @@ def test_all_groups_and_wordings_are_asked_the_same_traits_first(cao: Study, mod
 
 
 def test_both_orders_are_asked_of_the_group_and_of_people(cao: Study) -> None:
-    asked = trials_of(cao, "free", 4, stereotypes=["women"], variations=["seen"])
-    rows = asked.filter(dimension="agency").select("version", "attribute_order").rows()
+    trials = trials_of(cao, "free", 4, stereotypes=["women"], variations=["seen"])
+    rows = trials.filter(dimension="agency").select("version", "attribute_order").rows()
     orders = ("tied_first", "counter_first")
     assert sorted(rows) == sorted((v, o) for v in ("marginalized", "default") for o in orders)
 
@@ -100,8 +102,8 @@ def test_a_sentence_scores_the_log_odds_less_those_of_people(cao: Study) -> None
 
 
 def test_people_who_get_the_tied_trait_speak_against_it(cao: Study) -> None:
-    asked = trials_of(cao, "forced", 2, stereotypes=["women"]).iter_rows(named=True)
-    for trial in asked:
+    trials = trials_of(cao, "forced", 2, stereotypes=["women"]).iter_rows(named=True)
+    for trial in trials:
         answer = json.dumps({trial["attributes"][0]: [-1.0, -3.0]})
         sign = 1 if trial["version"] == "marginalized" else -1
         assert score_of(trial, answer, cao).score == pytest.approx(sign * math.tanh(1.0))
@@ -110,7 +112,7 @@ def test_people_who_get_the_tied_trait_speak_against_it(cao: Study) -> None:
 # The statistics, on data that are made here
 
 
-def made(  # noqa: PLR0913 - what is planted
+def simulate_ratings(  # noqa: PLR0913 - what is planted
     seed: int, *, slope: float = 0.0, noise: float = 0.3, groups: int = 30, raters: int = 12,
     wordings: int = 6,
 ) -> tuple[RatedLeans, np.ndarray[Any, Any]]:  # fmt: skip
@@ -131,17 +133,17 @@ def made(  # noqa: PLR0913 - what is planted
 
 
 def test_the_correlation_is_the_mean_of_pearsons_within_pairs() -> None:
-    rated, rating = made(1, slope=1.0)
+    rated, rating = simulate_ratings(1, slope=1.0)
     lean, mean = rated.leans.mean(axis=0), rating.mean(axis=1)
     pearson = [stats.pearsonr(lean[:, pair], mean[:, pair]).statistic for pair in range(6)]
-    of_all, of_two = agree(rated)
-    assert of_all["correlation"].estimate == pytest.approx(np.mean(pearson))
-    assert of_two["correlation"].estimate == pytest.approx(np.mean(pearson[:2]))
+    all_pairs, two_pairs = agree(rated)
+    assert all_pairs["correlation"].estimate == pytest.approx(np.mean(pearson))
+    assert two_pairs["correlation"].estimate == pytest.approx(np.mean(pearson[:2]))
 
 
 def test_the_ceiling_is_the_root_of_a_one_way_intraclass_correlation() -> None:
     """ICC(1, k) from the mean squares of an analysis of variance (scipy's F): 1 − 1 / F."""
-    rated, rating = made(2)
+    rated, rating = simulate_ratings(2)
     ceilings = []
     for pair in range(6):
         f = stats.f_oneway(*rating[:, :, pair]).statistic
@@ -153,23 +155,23 @@ def test_a_planted_slope_is_found_in_spite_of_the_error_of_the_ratings() -> None
     """Without the correction it would be a fifth too small."""
     slopes, covered = [], 0
     for seed in range(8):
-        found = agree(made(seed, slope=1.5, groups=26, raters=10)[0])[0]["slope"]
-        slopes.append(found.estimate)
-        covered += found.low <= 1.5 <= found.high
+        slope = agree(simulate_ratings(seed, slope=1.5, groups=26, raters=10)[0])[0]["slope"]
+        slopes.append(slope.estimate)
+        covered += slope.low <= 1.5 <= slope.high
     assert np.mean(slopes) == pytest.approx(1.5, abs=0.1) and covered >= 6
 
 
 def test_a_shift_is_told_from_a_slope() -> None:
-    rated, _ = made(3, slope=1.0, noise=0.05)
+    rated, _ = simulate_ratings(3, slope=1.0, noise=0.05)
     leans = rated.leans - rated.leans[:, :1] + 0.4  # the first group is people in general
     moved = RatedLeans(leans, rated.sums, rated.cell_groups, rated.cell_raters, rated.parts, 0)
-    found = agree(moved)[0]["shift"]
-    assert found.low < 0.4 < found.high
+    shift = agree(moved)[0]["shift"]
+    assert shift.low < 0.4 < shift.high
     assert agree(moved)[0]["slope"].estimate == pytest.approx(1.0, abs=0.15)
 
 
 def test_shuffled_groups_agree_by_chance_alone() -> None:
-    rated, _ = made(4, slope=1.0)
+    rated, _ = simulate_ratings(4, slope=1.0)
     placebos = shuffle(rated, 500, 0)
     low, high = np.quantile(placebos[:, 0], [0.025, 0.975])
     assert low < 0 < high < agree(rated)[0]["correlation"].estimate
@@ -179,23 +181,23 @@ def test_shuffled_groups_agree_by_chance_alone() -> None:
 
 def test_wordings_correlate_as_their_noise_lets_them() -> None:
     """The mean of Pearson's over all pairs of wordings and of traits."""
-    rated, _ = made(5, slope=1.0, wordings=3)
+    rated, _ = simulate_ratings(5, slope=1.0, wordings=3)
     matrices = [np.corrcoef(rated.leans[:, :, pair]) for pair in range(6)]
-    wanted = np.mean([matrix[np.triu_indices(3, 1)] for matrix in matrices])
-    assert agree(rated)[0]["wordings"].estimate == pytest.approx(wanted)
+    expected = np.mean([matrix[np.triu_indices(3, 1)] for matrix in matrices])
+    assert agree(rated)[0]["wordings"].estimate == pytest.approx(expected)
 
 
 def test_what_is_missing_is_left_out_and_does_not_shift_the_others() -> None:
     """A wording with another level that lacks a group says nothing of that group."""
-    rated, _ = made(6, slope=1.0, noise=1e-9)
+    rated, _ = simulate_ratings(6, slope=1.0, noise=1e-9)
     before = agree(rated)[0]["correlation"].estimate
     leans = rated.leans.copy()
     leans[0] += 5.0
     leans[0, :4] = np.nan
     changed = RatedLeans(leans, rated.sums, rated.cell_groups, rated.cell_raters, rated.parts)
-    found = agree(changed)[0]
-    assert found["correlation"].estimate == pytest.approx(before, abs=0.02)
-    assert math.isnan(found["shift"].estimate)  # nobody is people in general
+    agreement = agree(changed)[0]
+    assert agreement["correlation"].estimate == pytest.approx(before, abs=0.02)
+    assert math.isnan(agreement["shift"].estimate)  # nobody is people in general
 
 
 # A run of a simulated model
@@ -218,22 +220,22 @@ def test_a_planted_relation_to_people_is_found_again(cao: Study, planted: pl.Dat
     """The lean has one size toward what is tied: its correlation and slope follow from norms."""
     estimates, details = estimate_scores(planted.lazy(), studies={"cao2022": cao})
     correlations, covariances, spreads = [], 0.0, 0.0
-    for (_,), of_pair in cao.ratings().group_by("trait_high"):
+    for (_,), pair_ratings in cao.ratings().group_by("trait_high"):
         choice = (pl.col("rating") - 50).sign()
-        means = of_pair.group_by("stereotype").agg(
+        means = pair_ratings.group_by("stereotype").agg(
             pl.col("rating").mean(), choice=choice.mean(), error=choice.var() / pl.len()
         )
         lean = 0.3 * np.sign(means["rating"] - means["rating"].mean())
         correlations.append(np.corrcoef(lean, means["rating"])[0, 1])
         covariances += np.cov(lean, means["choice"])[0, 1]
         spreads += means["choice"].var() - means["error"].mean()
-    wanted = {
+    expected = {
         "people_correlation": np.mean(correlations),
         "people_slope": covariances / spreads,
     }
-    for measure, value in wanted.items():
-        of_all = estimates.filter(pl.col("dimension").is_null(), measure=measure)
-        row = of_all.row(0, named=True)
+    for measure, value in expected.items():
+        overall = estimates.filter(pl.col("dimension").is_null(), measure=measure)
+        row = overall.row(0, named=True)
         assert row["ci_low"] < value < row["ci_high"]
         assert row["estimate"] == pytest.approx(value, abs=0.04)
     placebo = estimates.filter(measure="people_correlation").filter(pl.col("dimension").is_null())
@@ -261,7 +263,7 @@ def test_estimates_say_how_far_a_group_is_seen_as_people_see_it(planted: pl.Data
     assert means["estimate"].to_list() == pytest.approx([0.3] * 3, abs=0.03)
 
 
-OWN = """name: trades
+TRADES_TEXT = """name: trades
 norms: ratings.csv
 instruments:
   group_traits:
@@ -273,7 +275,7 @@ stereotypes:
 TRADES = ("nurses", "judges", "bakers", "pilots", "clerks")
 
 
-def own_study(folder: Path, changes: str = "", trades: tuple[str, ...] = TRADES) -> Path:
+def write_study(folder: Path, changes: str = "", trades: tuple[str, ...] = TRADES) -> Path:
     """Write a study of trades, and its norms."""
     rows = ["group,trait_low,trait_high,rating"]
     for place, trade in enumerate(trades):
@@ -281,13 +283,13 @@ def own_study(folder: Path, changes: str = "", trades: tuple[str, ...] = TRADES)
         rows += [f"{trade},clumsy,skilled,{80 - 15 * place + k}" for k in range(3)]
     (folder / "ratings.csv").write_text("\n".join(rows) + "\n")
     groups = [f"  {t}: {{category: work, marginalized: [{t}], default: [people]}}" for t in TRADES]
-    text = (changes or OWN) + "\n".join(groups) + "\n"
+    text = (changes or TRADES_TEXT) + "\n".join(groups) + "\n"
     (folder / "trades.yaml").write_text(text)
     return folder / "trades.yaml"
 
 
 def test_a_study_of_ones_own_brings_norms_to_the_page(tmp_path: Path) -> None:
-    options = PlanOptions([str(own_study(tmp_path))], ["group_traits"], modes=["likelihood"])
+    options = PlanOptions([str(write_study(tmp_path))], ["group_traits"], modes=["likelihood"])
     results = audit("simulated/leaning", directory=tmp_path / "r", options=options, profile=False)
     assert results.table("people_leans").height == 5 * (2 + 2)
     page = write_report(tmp_path / "r").read_text()
@@ -297,23 +299,29 @@ def test_a_study_of_ones_own_brings_norms_to_the_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (OWN.replace("[cold, warm]", "[icy, warm]"), "traits 'cold', 'warm' are no pair of it"),
-        (OWN.replace("[[cold", "[[mean, kind], [cold"), "no rating of 'mean', 'kind'"),
-        (OWN.replace("norms: ratings.csv\n", ""), "the study has no norms, which tell"),
-        (OWN.replace("    pairs:", "    reference: kings\n    pairs:"), "reference: .*'kings'"),
-        (OWN.replace("clumsy", "Cold"), "trait 'Cold' stands twice"),
+        (
+            TRADES_TEXT.replace("[cold, warm]", "[icy, warm]"),
+            "traits 'cold', 'warm' are no pair of it",
+        ),
+        (TRADES_TEXT.replace("[[cold", "[[mean, kind], [cold"), "no rating of 'mean', 'kind'"),
+        (TRADES_TEXT.replace("norms: ratings.csv\n", ""), "the study has no norms, which tell"),
+        (
+            TRADES_TEXT.replace("    pairs:", "    reference: kings\n    pairs:"),
+            "reference: .*'kings'",
+        ),
+        (TRADES_TEXT.replace("clumsy", "Cold"), "trait 'Cold' stands twice"),
     ],
 )
 def test_norms_that_do_not_fit_the_traits_are_refused(
     tmp_path: Path, changes: str, message: str
 ) -> None:
     with pytest.raises(StudyError, match=message):
-        select(load_study(own_study(tmp_path, changes)), "group_traits")
+        select(load_study(write_study(tmp_path, changes)), "group_traits")
 
 
 def test_a_group_that_nobody_rated_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="no rating of the group of 'clerks'"):
-        select(load_study(own_study(tmp_path, trades=TRADES[:4])), "group_traits")
+        select(load_study(write_study(tmp_path, trades=TRADES[:4])), "group_traits")
 
 
 def test_recorded_answers_name_two_traits_of_the_study(cao: Study) -> None:

@@ -52,7 +52,7 @@ assert PART is not None
 
 
 @cache
-def drawn(mode: str, iterations: int = 28) -> pl.DataFrame:
+def draw_trials(mode: str, iterations: int = 28) -> pl.DataFrame:
     return HIRING.trials(STUDY, Design(mode, iterations))
 
 
@@ -110,13 +110,15 @@ def test_every_name_of_the_study_signals_the_group_it_stands_in() -> None:
 
 
 def test_jobs_and_resumes_are_the_same_for_all_contrasts() -> None:
-    trials = drawn("structured").filter(pl.col("stereotype").is_in(["black_men", "asian_gender"]))
+    trials = draw_trials("structured").filter(
+        pl.col("stereotype").is_in(["black_men", "asian_gender"])
+    )
     first, second = trials.partition_by("stereotype", maintain_order=True)
     assert first["object"].to_list() == second["object"].to_list()
 
 
 def test_only_the_control_has_a_better_resume_and_the_default_candidate_has_it() -> None:
-    trials = drawn("free").filter(dimension="choice")
+    trials = draw_trials("free").filter(dimension="choice")
     for row in trials.iter_rows(named=True):
         is_control = row["stereotype"] == "better_resume"
         assert (", " in row["object"]) == is_control
@@ -124,12 +126,12 @@ def test_only_the_control_has_a_better_resume_and_the_default_candidate_has_it()
         pl.col("object").str.ends_with("gap") | pl.col("object").str.ends_with("continuity")
     ).row(0, named=True)
     lines = row["prompt"].split("\n")
-    (of_default,) = (line for line in lines if row["default"] in line and "." in line)
-    assert "Gaps in employment: none" in of_default or "Was never out of work" in of_default
+    (default_line,) = (line for line in lines if row["default"] in line and "." in line)
+    assert "Gaps in employment: none" in default_line or "Was never out of work" in default_line
 
 
 def test_equal_resumes_stay_at_their_places_when_the_names_change() -> None:
-    pairs = drawn("free").filter(dimension="choice", stereotype="black_women")
+    pairs = draw_trials("free").filter(dimension="choice", stereotype="black_women")
     for _, pair in pairs.group_by("pair_id"):
         row = pair.row(0, named=True)
         texts = [
@@ -175,17 +177,17 @@ stereotypes:
     ],
 )
 def test_an_abstention_is_no_score_and_never_zero(answer: str, reason: str) -> None:
-    row = drawn("free").filter(dimension="choice").row(0, named=True)
+    row = draw_trials("free").filter(dimension="choice").row(0, named=True)
     key = HIRING.key(STUDY, row["stereotype"], row["variation"])
-    read = HIRING.score(answer, row, key)["hiring"]
-    assert (read.score, read.reason) == (None, reason)
+    reading = HIRING.score(answer, row, key)["hiring"]
+    assert (reading.score, reading.reason) == (None, reason)
 
 
 def test_undecided_callbacks_are_abstentions() -> None:
-    row = drawn("structured").filter(dimension="callback").row(0, named=True)
+    row = draw_trials("structured").filter(dimension="callback").row(0, named=True)
     key = HIRING.key(STUDY, row["stereotype"], row["variation"])
-    read = HIRING.score('{"decision": "undecided"}', row, key)["hiring"]
-    assert (read.score, read.reason) == (None, "neither")
+    reading = HIRING.score('{"decision": "undecided"}', row, key)["hiring"]
+    assert (reading.score, reading.reason) == (None, "neither")
 
 
 # Counts
@@ -201,28 +203,28 @@ def accept_white_candidates(row: dict[str, Any]) -> Any:
 
 
 def test_refusals_are_counted_by_group_and_are_no_rejections() -> None:
-    scores = scored(drawn("structured"), accept_white_candidates)
+    scores = scored(draw_trials("structured"), accept_white_candidates)
     rates = count_selections(scores.lazy(), STUDY).details["selection_rates"]
     by_race = rates.filter(grouped_by="race", dimension="callback")
-    of_white, of_black = (
-        by_race.filter(race=race).row(0, named=True) for race in ("White", "Black")
-    )
-    assert (of_white["rate"], of_white["abstention_rate"]) == (1.0, 0.0)
-    assert (of_black["rate"], of_black["abstention_rate"]) == (None, 1.0)
-    assert of_black["n_abstained"] == of_black["n"] > 0 and of_black["is_small"]
+    white, black = (by_race.filter(race=race).row(0, named=True) for race in ("White", "Black"))
+    assert (white["rate"], white["abstention_rate"]) == (1.0, 0.0)
+    assert (black["rate"], black["abstention_rate"]) == (None, 1.0)
+    assert black["n_abstained"] == black["n"] > 0 and black["is_small"]
 
 
 def test_selections_add_up_to_what_was_asked() -> None:
-    trials = drawn("structured")
+    trials = draw_trials("structured")
     scores = scored(
         trials, lambda row: {"decision": "no", "answer": row["marginalized"], "score": "3"}
     )
     selections = count_selections(scores.lazy(), STUDY).details["selections"]
-    asked = trials.filter(~pl.col("stereotype").is_in(["better_resume", "same_group", *PART.cues]))
-    n = dict(asked.group_by("dimension").len().iter_rows())
-    shown = dict(selections.group_by("dimension").agg(pl.col("n").sum()).iter_rows())
+    compared = trials.filter(
+        ~pl.col("stereotype").is_in(["better_resume", "same_group", *PART.cues])
+    )
+    n = dict(compared.group_by("dimension").len().iter_rows())
+    totals = dict(selections.group_by("dimension").agg(pl.col("n").sum()).iter_rows())
     alone = {name: n[name] for name in ("callback", "score")}
-    assert shown == {"choice": 2 * n["choice"], **alone}
+    assert totals == {"choice": 2 * n["choice"], **alone}
     selected = dict(selections.group_by("dimension").agg(pl.col("n_selected").sum()).iter_rows())
     assert selected == {"choice": n["choice"], "callback": 0, "score": 0}
 
@@ -247,33 +249,36 @@ def score_by_race(row: dict[str, Any]) -> Any:
 def test_points_are_read_on_a_scale_from_minus_one_to_one(
     answer: str, version: str, expected: float
 ) -> None:
-    trials = drawn("free").filter(dimension="score", version=version)
+    trials = draw_trials("free").filter(dimension="score", version=version)
     row = trials.row(0, named=True)
     key = HIRING.key(STUDY, row["stereotype"], row["variation"])
     assert HIRING.score(answer, row, key)["hiring"].score == pytest.approx(expected)
 
 
 def test_probabilities_of_digits_give_the_expected_score() -> None:
-    row = drawn("forced").filter(dimension="score", version="default").row(0, named=True)
+    row = draw_trials("forced").filter(dimension="score", version="default").row(0, named=True)
     assert "from 0" in row["prompt"] or "0 (lowest)" in row["prompt"]
     key = HIRING.key(STUDY, row["stereotype"], row["variation"])
     logs = [np.log(0.5) if digit in ("3", "9") else -90.0 for digit in row["options"]]
-    read = HIRING.score(json.dumps({row["attributes"][0]: logs}), row, key)["hiring"]
-    assert read.score == pytest.approx(2 * 6 / 9 - 1)
+    reading = HIRING.score(json.dumps({row["attributes"][0]: logs}), row, key)["hiring"]
+    assert reading.score == pytest.approx(2 * 6 / 9 - 1)
 
 
 def test_a_wording_without_a_score_is_asked_no_scores() -> None:
     choice = "{occupation} {certificate} {first} {first_resume} {second} {second_resume} {neither}"
     callback = "{occupation} {certificate} {name} {resume}"
-    own = HiringWording(choice=choice, callback=callback)
-    part = PART.model_copy(update={"variations": {**PART.variations, "plain": own}})
+    wording = HiringWording(choice=choice, callback=callback)
+    part = PART.model_copy(update={"variations": {**PART.variations, "plain": wording}})
     assert not has_scores(part, "plain", sentences=False)
     assert has_scores(part, "screen", sentences=False)
-    assert drawn("likelihood", 4)["dimension"].unique().sort().to_list() == ["callback", "score"]
+    assert draw_trials("likelihood", 4)["dimension"].unique().sort().to_list() == [
+        "callback",
+        "score",
+    ]
 
 
 def test_scoring_rates_are_shares_above_the_median() -> None:
-    scores = scored(drawn("structured"), score_by_race)
+    scores = scored(draw_trials("structured"), score_by_race)
     rates = count_selections(scores.lazy(), STUDY).details["selection_rates"]
     by_race = rates.filter(grouped_by="race", dimension="score")
     assert dict(by_race.select("race", "rate").iter_rows()) == {
@@ -285,7 +290,7 @@ def test_scoring_rates_are_shares_above_the_median() -> None:
 
 
 def test_the_first_of_four_is_always_of_the_group_with_the_higher_score() -> None:
-    scores = scored(drawn("structured"), score_by_race)
+    scores = scored(draw_trials("structured"), score_by_race)
     places = count_selections(scores.lazy(), STUDY).details["score_places"]
     again = count_selections(scores.lazy(), STUDY).details["score_places"]
     assert again.equals(places)  # to the last digit
@@ -309,16 +314,16 @@ def score_by_statement(row: dict[str, Any]) -> Any:
 
 
 def test_a_lean_by_statement_is_told_from_one_by_names() -> None:
-    scores = scored(drawn("structured"), score_by_statement)
-    stated = count_selections(scores.lazy(), STUDY).details["stated_groups"]
-    assert stated["stereotype"].to_list() == [*PART.cues]
-    assert stated["by_names"].to_list() == [0.0] * 3
-    assert stated["by_statement"].to_list() == pytest.approx([3.0] * 3)
-    assert stated["stated_less_names"].to_list() == pytest.approx([3.0] * 3)
+    scores = scored(draw_trials("structured"), score_by_statement)
+    statements = count_selections(scores.lazy(), STUDY).details["stated_groups"]
+    assert statements["stereotype"].to_list() == [*PART.cues]
+    assert statements["by_names"].to_list() == [0.0] * 3
+    assert statements["by_statement"].to_list() == pytest.approx([3.0] * 3)
+    assert statements["stated_less_names"].to_list() == pytest.approx([3.0] * 3)
 
 
 def test_a_statement_is_in_both_resumes_and_names_the_group_in_one() -> None:
-    trials = drawn("structured").filter(stereotype="black_stated")
+    trials = draw_trials("structured").filter(stereotype="black_stated")
     assert trials["dimension"].unique().to_list() == ["score"]
     cue = PART.cues["black_stated"]
     for row in trials.iter_rows(named=True):
@@ -331,10 +336,10 @@ def test_a_statement_is_in_both_resumes_and_names_the_group_in_one() -> None:
 
 
 def test_stated_groups_are_in_no_rate_by_names() -> None:
-    scores = scored(drawn("structured"), score_by_statement)
+    scores = scored(draw_trials("structured"), score_by_statement)
     details = count_selections(scores.lazy(), STUDY).details
-    shown = details["selections"].filter(dimension="score")["n"].sum()
-    assert shown == drawn("structured").filter(
+    n_selections = details["selections"].filter(dimension="score")["n"].sum()
+    assert n_selections == draw_trials("structured").filter(
         ~pl.col("stereotype").is_in([*PART.cues, "better_resume", "same_group"]),
         dimension="score",
     ).height  # fmt: skip
@@ -350,8 +355,8 @@ def test_chances_of_ranks_are_those_of_all_fields() -> None:
         sums, fields = np.zeros(9), np.zeros(9)
         for field in product(*members):
             for place in field:
-                above = sum(values[other] > values[place] for other in field)
-                level = sum(values[other] == values[place] for other in field)
+                above = sum(values[rival] > values[place] for rival in field)
+                level = sum(values[rival] == values[place] for rival in field)
                 sums[place] += np.clip((places - above) / level, 0, 1)
                 fields[place] += 1
         assert rank_parts(values, groups, places) == pytest.approx(sums / fields)
@@ -362,8 +367,8 @@ def test_a_group_of_which_none_is_in_a_place_may_have_a_few() -> None:
     selected = np.zeros((12, 14))
     selected[6:, :3] = 1
     groups = [np.arange(6), np.arange(6, 12)]
-    of = SelectionCounts(selected, np.ones((12, 14)), groups, np.repeat([0, 1], 6))
-    (low, high), _ = share_intervals(of)
+    tally = SelectionCounts(selected, np.ones((12, 14)), groups, np.repeat([0, 1], 6))
+    (low, high), _ = share_intervals(tally)
     assert low < 0.001 and 0.6 * 3.7 / 84 < high < 1.5 * 3.7 / 84
 
 
@@ -373,14 +378,14 @@ def test_a_group_of_which_none_is_in_a_place_may_have_a_few() -> None:
 def counts(selected: list[int], decided: int, names: int = 6, jobs: int = 4) -> SelectionCounts:
     """Groups of as many names, with the same counts in every cell but for single ones."""
     groups = [np.arange(names) + names * group for group in range(len(selected))]
-    of_cells = np.zeros((names * len(selected), jobs))
+    cells = np.zeros((names * len(selected), jobs))
     for group, number in zip(groups, selected, strict=True):
-        of_cells[group] = number
+        cells[group] = number
         # Not all names are alike, or there is nothing to generalise from.
-        of_cells[group[::2], ::2] += 1
-        of_cells[group[1::2], ::2] -= 1
+        cells[group[::2], ::2] += 1
+        cells[group[1::2], ::2] -= 1
     stratum = np.repeat(np.arange(len(selected)), names)
-    return SelectionCounts(of_cells, np.full_like(of_cells, decided), groups, stratum)
+    return SelectionCounts(cells, np.full_like(cells, decided), groups, stratum)
 
 
 def test_an_impact_ratio_is_a_rate_by_the_largest() -> None:
@@ -393,15 +398,17 @@ def test_an_impact_ratio_is_a_rate_by_the_largest() -> None:
 
 def test_the_variance_over_names_is_that_of_a_jackknife() -> None:
     """As computed name by name, for one group that is a stratum of its own."""
-    of = counts([5], 10)
-    group = of.groups[0]
+    tally = counts([5], 10)
+    group = tally.groups[0]
     without = []
     for name in group:
-        kept = [other for other in group if other != name]
-        without.append(np.log((of.selected[kept].sum() + 0.5) / (of.decided[kept].sum() + 0.5)))
+        peers = [peer for peer in group if peer != name]
+        without.append(
+            np.log((tally.selected[peers].sum() + 0.5) / (tally.decided[peers].sum() + 0.5))
+        )
     n = len(group)
     expected = (n - 1) / n * ((without - np.mean(without)) ** 2).sum()
-    assert of.over_names[0] == pytest.approx(expected)
+    assert tally.over_names[0] == pytest.approx(expected)
 
 
 def test_where_groups_are_alike_intervals_reach_the_largest_ratio() -> None:
@@ -412,13 +419,13 @@ def test_where_groups_are_alike_intervals_reach_the_largest_ratio() -> None:
     reached = []
     for _ in range(40):
         selected = rng.binomial(4, 0.1, (48, 14)).astype(float)
-        of = SelectionCounts(selected, np.full((48, 14), 4.0), groups, stratum)
-        test = of.ratio_test
+        tally = SelectionCounts(selected, np.full((48, 14), 4.0), groups, stratum)
+        test = tally.ratio_test
         reached += [test.may_equal(group) for group in range(8) if group != test.reference]
     assert 0.93 <= np.mean(reached) <= 0.98
 
 
-def of_independent(selected: list[float], decided: list[float]) -> RatioTest:
+def independent_test(selected: list[float], decided: list[float]) -> RatioTest:
     """Groups whose answers do not depend on names or occupations."""
     nothing = Component(0.0, 0.0, 1.0, 1.0)
     return RatioTest(
@@ -433,7 +440,7 @@ def of_independent(selected: list[float], decided: list[float]) -> RatioTest:
 
 def test_with_many_answers_the_interval_is_that_of_a_ratio_of_two_rates() -> None:
     """Katz, Baptista, Azen & Pike (1978), Biometrics 34, 469–474."""
-    low, high = of_independent([1000, 600], [4000, 4000]).interval(1)
+    low, high = independent_test([1000, 600], [4000, 4000]).interval(1)
     se = np.sqrt(1 / 1000 + 1 / 600 - 2 / 4000)
     assert low == pytest.approx(0.6 * np.exp(-1.96 * se), abs=0.015)
     assert high == pytest.approx(0.6 * np.exp(1.96 * se), abs=0.015)
@@ -452,11 +459,11 @@ def test_of_two_rare_rates_the_true_ratio_is_rejected_in_a_twentieth(
         chance = chances[0][first] * chances[1][second]
         if second > first or first == 0 or chance < 1e-5:
             continue
-        of = of_independent([first, second], [n, n])
+        ratio_test = independent_test([first, second], [n, n])
         if ratio == 1:
-            is_rejected = not of.may_equal(1)
+            is_rejected = not ratio_test.may_equal(1)
         else:
-            is_rejected = of.p_value(1, ratio, of.middle_at_one(1)) <= 0.05
+            is_rejected = ratio_test.p_value(1, ratio, ratio_test.middle_at_one(1)) <= 0.05
         rejected += chance * is_rejected
         total += chance
     assert 0.02 <= rejected / total <= 0.07
@@ -547,8 +554,8 @@ def test_intersections_that_add_up_stay_and_odd_ones_move() -> None:
 def test_one_departure_from_race_and_gender_is_not_shrunken() -> None:
     """James and Stein: of two numbers or fewer, nothing is better than what was counted."""
     levels = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
-    of = counts([4, 4, 4, 5], 20)
-    assert shrink_intersections(of, levels)[3] == pytest.approx(0.25, abs=0.01)
+    tally = counts([4, 4, 4, 5], 20)
+    assert shrink_intersections(tally, levels)[3] == pytest.approx(0.25, abs=0.01)
 
 
 @pytest.mark.parametrize("departure", [0.0, 0.5, 1.0, 2.0])
@@ -561,9 +568,9 @@ def test_shrunken_rates_are_no_further_from_the_truth(departure: float) -> None:
     errors = np.zeros(2)
     for _ in range(150):
         selected = rng.binomial(3, truth[stratum][:, None], (48, 10)).astype(float)
-        of = SelectionCounts(selected, np.full((48, 10), 3.0), groups, stratum)
+        tally = SelectionCounts(selected, np.full((48, 10), 3.0), groups, stratum)
         raw = np.array([selected[group].mean() / 3 for group in groups])
-        shrunken = shrink_intersections(of, LEVELS)
+        shrunken = shrink_intersections(tally, LEVELS)
         errors += ((shrunken - truth) ** 2).sum(), ((raw - truth) ** 2).sum()
     # Three of eight degrees of freedom are shrunken: all of them would leave 5 / 8 of the error.
     most = 0.9 if departure == 0 else 1.0

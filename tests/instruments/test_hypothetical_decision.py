@@ -22,29 +22,29 @@ STUDY = load_study("discrim_eval")
 NAME = "hypothetical_decision"
 
 
-def person(**named: str) -> pl.DataFrame:
-    return pl.DataFrame({"model": "m", "id": "0", "response": "Yes.", **named})
+def person(**columns: str) -> pl.DataFrame:
+    return pl.DataFrame({"model": "m", "id": "0", "response": "Yes.", **columns})
 
 
-def asked(stereotype: str, iterations: int = 300) -> pl.DataFrame:
+def draw_trials(stereotype: str, iterations: int = 300) -> pl.DataFrame:
     return INSTRUMENT.trials(STUDY, Design(iterations=iterations), stereotypes=stereotype)
 
 
 def test_a_pair_names_two_persons_who_differ_in_one_thing() -> None:
-    for _, pair in asked("race_black", 8).group_by("pair_id"):
+    for _, pair in draw_trials("race_black", 8).group_by("pair_id"):
         black, white = pair.sort("version", descending=True)["prompt"]
         assert black.replace("Black", "white") == white
 
 
 def test_every_slot_is_filled_and_articles_agree() -> None:
     for stereotype in STUDY.stereotypes:
-        for prompt in asked(stereotype)["prompt"]:
+        for prompt in draw_trials(stereotype)["prompt"]:
             assert not re.search(r"[{}]", prompt)
             assert not re.search(r"\b[Aa] (?:80|Asian)\b|\b[Aa]n (?:[2-79]0|white|Black)\b", prompt)
 
 
 def test_pronouns_are_those_of_the_gender() -> None:
-    rows = asked("gender_nonbinary").filter(object="kidney_transplant").rows(named=True)
+    rows = draw_trials("gender_nonbinary").filter(object="kidney_transplant").rows(named=True)
     for row in rows:
         they = row["version"] == "marginalized"
         assert ("They have been on dialysis" in row["prompt"]) == they
@@ -52,28 +52,30 @@ def test_pronouns_are_those_of_the_gender() -> None:
 
 
 def test_every_decision_is_asked_before_one_is_repeated() -> None:
-    assert set(asked("age_older", 140)["object"].value_counts()["count"]) == {2}
+    assert set(draw_trials("age_older", 140)["object"].value_counts()["count"]) == {2}
 
 
 @pytest.fixture(scope="module")
 def gpt41(shared_data: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     folder = shared_data / "discrim_eval"
     recorded = pl.read_csv(folder / "gpt-4.1.csv.gz").with_columns(model=pl.lit("gpt-4.1"))
-    made = estimate(score(recorded, STUDY, instrument=NAME))
-    return made, pl.read_csv(folder / "published.csv")
+    estimates = estimate(score(recorded, STUDY, instrument=NAME))
+    return estimates, pl.read_csv(folder / "published.csv")
 
 
 def test_the_published_shifts_of_gpt41(gpt41: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     """Christian & Mazor (2026), helpers.R, summarize_bias: 520 prompts for each wording."""
-    made, published = gpt41
-    found = made.filter(measure="hypothetical_shift", stereotype="gender_female")
-    both = published.drop_nulls("mean_abs_diff").join(
-        found, left_on="wording", right_on="variation", suffix="_ours"
+    estimates, published = gpt41
+    shifts = estimates.filter(measure="hypothetical_shift", stereotype="gender_female")
+    matched = published.drop_nulls("mean_abs_diff").join(
+        shifts, left_on="wording", right_on="variation", suffix="_ours"
     )
-    assert both.height == 5
-    assert both["mean_abs_diff"].to_list() == pytest.approx(both["estimate"].to_list(), abs=1e-9)
-    assert both["se_abs_diff"].to_list() == pytest.approx(both["se"].to_list(), abs=1e-9)
-    assert both["n_ours"].to_list() == [520] * 5
+    assert matched.height == 5
+    assert matched["mean_abs_diff"].to_list() == pytest.approx(
+        matched["estimate"].to_list(), abs=1e-9
+    )
+    assert matched["se_abs_diff"].to_list() == pytest.approx(matched["se"].to_list(), abs=1e-9)
+    assert matched["n_ours"].to_list() == [520] * 5
 
 
 @pytest.mark.parametrize(
@@ -83,11 +85,11 @@ def test_the_published_shifts_of_gpt41(gpt41: tuple[pl.DataFrame, pl.DataFrame])
 )  # fmt: skip
 def test_the_published_differences_of_gpt41(gpt41, stereotype: str, column: str) -> None:
     """A random intercept leaves the difference of means, as persons are balanced in decisions."""
-    made, published = gpt41
-    found = made.filter(measure="hypothetical_log_odds", stereotype=stereotype)
-    both = published.join(found, left_on="wording", right_on="variation", suffix="_ours")
-    assert both.height == 6
-    assert both[column].to_list() == pytest.approx(both["estimate"].to_list(), abs=1e-9)
+    estimates, published = gpt41
+    log_odds = estimates.filter(measure="hypothetical_log_odds", stereotype=stereotype)
+    matched = published.join(log_odds, left_on="wording", right_on="variation", suffix="_ours")
+    assert matched.height == 6
+    assert matched[column].to_list() == pytest.approx(matched["estimate"].to_list(), abs=1e-9)
 
 
 def test_yes_to_a_block_is_a_decision_against_the_person() -> None:
@@ -104,12 +106,12 @@ def test_shares_of_yes_and_a_logistic_effect_of_free_answers() -> None:
         for race, yes in (("Black", 5), ("white", 8))
         for k in range(40)
     ]
-    made = estimate(score(pl.concat(frames), STUDY, instrument=NAME))
-    shares = made.filter(measure="hypothetical_yes", stereotype="race_black")
+    estimates = estimate(score(pl.concat(frames), STUDY, instrument=NAME))
+    shares = estimates.filter(measure="hypothetical_yes", stereotype="race_black")
     assert dict(shares.select("group", "estimate").rows()) == {"Black": 0.5, "white": 0.8}
-    (effect,) = made.filter(measure="hypothetical_log_odds", method="mixed").rows(named=True)
+    (effect,) = estimates.filter(measure="hypothetical_log_odds", method="mixed").rows(named=True)
     assert effect["estimate"] < -1.0 and effect["direction"] == "below"
-    (mean,) = made.filter(measure=NAME, level="stereotype", method="clustered")["estimate"]
+    (mean,) = estimates.filter(measure=NAME, level="stereotype", method="clustered")["estimate"]
     assert mean == pytest.approx(0.3)
 
 
@@ -140,35 +142,35 @@ def test_wordings_of_recorded_answers_are_not_asked() -> None:
 def test_the_items_are_those_in_the_index() -> None:
     folder = resources.files("clinometer.stimuli") / "items"
     index = (folder / "README.md").read_text(encoding="utf-8")
-    stated = re.search(r"`discrim_eval\.csv`.*?`([0-9a-f]{64})`", index)[1]
-    assert stated == hashlib.sha256((folder / "discrim_eval.csv").read_bytes()).hexdigest()
+    index_hash = re.search(r"`discrim_eval\.csv`.*?`([0-9a-f]{64})`", index)[1]
+    assert index_hash == hashlib.sha256((folder / "discrim_eval.csv").read_bytes()).hexdigest()
 
 
 def test_a_wording_that_names_no_one_is_in_no_mean() -> None:
     """It is the baseline of the published shifts; its answers are no answers about a group."""
     frames = [
-        person(race=race, response=said, wording=wording).with_columns(
+        person(race=race, response=response, wording=wording).with_columns(
             id=pl.lit(("0", "14", "21", "29")[k % 4]), iteration=pl.lit(k)
         )
         for wording, theirs in (("default", "Yes."), ("removed", "No."))
-        for race, said in (("Black", "No."), ("white", theirs))
+        for race, response in (("Black", "No."), ("white", theirs))
         for k in range(20)
     ]
     answers = pl.concat(frames).rename({"wording": "variation"})
     scores = score(answers, STUDY, instrument=NAME).scores
     assert set(scores.filter("unnamed")["variation"]) == {"removed"}
-    made = estimate(scores).filter(measure=NAME, method="clustered")
-    assert made.filter(level="cell")["variation"].unique().to_list() == ["default"]
-    assert made.filter(level="model").select("estimate", "n").rows() == [(1.0, 40)]
-    both = compare(scores, scores.with_columns(model=pl.lit("n")))
-    assert "removed" not in both.estimates["variation"]
+    estimates = estimate(scores).filter(measure=NAME, method="clustered")
+    assert estimates.filter(level="cell")["variation"].unique().to_list() == ["default"]
+    assert estimates.filter(level="model").select("estimate", "n").rows() == [(1.0, 40)]
+    comparison = compare(scores, scores.with_columns(model=pl.lit("n")))
+    assert "removed" not in comparison.estimates["variation"]
 
 
 def test_the_wording_without_a_person_is_left_out_of_the_means_of_gpt41(gpt41) -> None:
-    made, _ = gpt41
-    whole = made.filter(measure=NAME, method="clustered", stereotype="race_black")
-    cells = whole.filter(level="cell")
+    estimates, _ = gpt41
+    mean_rows = estimates.filter(measure=NAME, method="clustered", stereotype="race_black")
+    cells = mean_rows.filter(level="cell")
     assert cells.height == 5
-    assert whole.filter(level="stereotype")["estimate"].item() == pytest.approx(
+    assert mean_rows.filter(level="stereotype")["estimate"].item() == pytest.approx(
         cells["estimate"].mean()
     )

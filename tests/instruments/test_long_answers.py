@@ -32,7 +32,7 @@ REPEATED = {
     "sentences": "The old man should lead agony, not the young one. ",
     "headings": "Task 1:\n",
 }
-STUDIES = {name: one.study for name, one in INSTRUMENTS.items()}
+STUDIES = {name: instrument.study for name, instrument in INSTRUMENTS.items()}
 STUDIES["bold"] = str(Path(__file__).with_name("continuations.yaml"))  # its prompts are brought
 LINES = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\n"
 MORE = "strong - eric\ncommand - eric\nconfident - eric\ndominant - eric"
@@ -45,8 +45,8 @@ def long(text: str, size: int = SIZE) -> str:
 @cache
 def trial(name: str) -> pl.DataFrame:
     unknown = {c: pl.lit(None, pl.String) for c in ("stop_reason", "error")}
-    drawn = INSTRUMENTS[name].trials(load_study(STUDIES[name]), Design(iterations=2)).head(1)
-    return drawn.with_columns(model=pl.lit("m"), **unknown)
+    first_trial = INSTRUMENTS[name].trials(load_study(STUDIES[name]), Design(iterations=2)).head(1)
+    return first_trial.with_columns(model=pl.lit("m"), **unknown)
 
 
 @pytest.mark.parametrize("kind", REPEATED)
@@ -90,14 +90,21 @@ def test_long_answers_do_not_make_a_long_report(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_time_is_linear_in_the_number_of_wordings() -> None:
     study = load_study("bai2025")
-    asked = study.instruments.word_association
-    wording = asked.variations["replication"]
+    association = study.instruments.word_association
+    wording = association.variations["replication"]
 
-    def of(wordings: int) -> None:
-        known = {f"w{number}": wording for number in range(wordings)}
-        own = asked.model_copy(update={"variations": known, "default_variations": list(known)})
-        parts = study.instruments.model_copy(update={"word_association": own})
-        answers = {"model": "m", "stereotype": "power", "variation": list(known), "response": "x"}
+    def score_wordings(wordings: int) -> None:
+        variations = {f"w{number}": wording for number in range(wordings)}
+        part = association.model_copy(
+            update={"variations": variations, "default_variations": list(variations)}
+        )
+        parts = study.instruments.model_copy(update={"word_association": part})
+        answers = {
+            "model": "m",
+            "stereotype": "power",
+            "variation": list(variations),
+            "response": "x",
+        }
         score(pl.DataFrame(answers), study.model_copy(update={"instruments": parts}))
 
-    assert grows_linearly(of, 400)
+    assert grows_linearly(score_wordings, 400)

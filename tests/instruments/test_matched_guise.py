@@ -68,36 +68,36 @@ def test_the_prompts_of_the_paper_are_kept() -> None:
 
 @pytest.mark.parametrize("mode", GUISE.modes)
 def test_no_prompt_names_a_group_unless_it_says_so(hofmann: Study, mode: str) -> None:
-    named = pl.col("prompt").str.contains(r"(?i)\bblack\b|african|\bwhite\b|american")
-    asked = trials_of(hofmann, mode, 4)
-    assert asked.filter(named).is_empty()
-    stated = [n for n in STATED if n in GUISE.variations_in(mode, hofmann, STATED)]
-    assert trials_of(hofmann, mode, 4, variations=stated).filter(~named).is_empty()
+    names_group = pl.col("prompt").str.contains(r"(?i)\bblack\b|african|\bwhite\b|american")
+    trials = trials_of(hofmann, mode, 4)
+    assert trials.filter(names_group).is_empty()
+    statements = [n for n in STATED if n in GUISE.variations_in(mode, hofmann, STATED)]
+    assert trials_of(hofmann, mode, 4, variations=statements).filter(~names_group).is_empty()
 
 
 def test_a_cell_shows_each_verb_once_before_one_comes_again(hofmann: Study) -> None:
-    asked = trials_of(hofmann, "likelihood", 233, stereotypes=["death"], variations=["he"])
-    verbs = asked["marginalized"].str.split(" be ").list.last()
+    trials = trials_of(hofmann, "likelihood", 233, stereotypes=["death"], variations=["he"])
+    verbs = trials["marginalized"].str.split(" be ").list.last()
     assert verbs.n_unique() == 233
     longer = trials_of(hofmann, "likelihood", 300, stereotypes=["death"], variations=["he"])
     assert longer.height == 233  # of one pair of words, there is no other question
 
 
 def test_two_occupations_have_one_article(hofmann: Study) -> None:
-    asked = trials_of(hofmann, "likelihood", 64, stereotypes=["occupations"], variations=["who"])
-    starts = asked.select(
+    trials = trials_of(hofmann, "likelihood", 64, stereotypes=["occupations"], variations=["who"])
+    starts = trials.select(
         *(pl.col(word).str.contains("^[aeiou]") for word in ("tied", "counter")),
         prompt=pl.col("prompt").str.ends_with(" an {option}"),
     )
     assert (starts["tied"] == starts["counter"]).all()
     assert (starts["tied"] == starts["prompt"]).all()
-    assert 0 < starts["tied"].sum() < asked.height
+    assert 0 < starts["tied"].sum() < trials.height
 
 
 def test_side_by_side_has_both_orders_of_both_words(hofmann: Study) -> None:
-    asked = trials_of(hofmann, "free", 4, stereotypes=["katz1933"], variations=["compared"])
-    assert asked.select("order", "version").unique().height == 4
-    for row in asked.iter_rows(named=True):
+    trials = trials_of(hofmann, "free", 4, stereotypes=["katz1933"], variations=["compared"])
+    assert trials.select("order", "version").unique().height == 4
+    for row in trials.iter_rows(named=True):
         first = row["marginalized" if row["order"] == "marginalized_first" else "default"]
         assert row["prompt"].startswith(f'The first person says: "{first}"')
         assert f"more {row[row['version']]}:" in row["prompt"]
@@ -117,8 +117,8 @@ def test_a_sentence_scores_the_log_odds_less_those_of_the_standard(hofmann: Stud
 
 def test_side_by_side_a_habit_of_place_cancels_in_each_sentence(hofmann: Study) -> None:
     """The first is preferred by 2 for both words; the speaker of the dialect is tied by 0.3."""
-    asked = trials_of(hofmann, "likelihood", 2, variations=["two_speakers"])
-    for trial in asked.iter_rows(named=True):
+    trials = trials_of(hofmann, "likelihood", 2, variations=["two_speakers"])
+    for trial in trials.iter_rows(named=True):
         sign = 1 if trial["order"] == "marginalized_first" else -1
         logits = {trial["tied"]: 2 + 0.3 * sign, trial["counter"]: 2 - 0.3 * sign}
         answer = json.dumps({word: [logit, 0.0] for word, logit in logits.items()})
@@ -181,7 +181,7 @@ def test_a_slope_does_not_depend_on_which_word_is_called_tied() -> None:
 # Inference: texts, wordings and words at random
 
 
-def false_and_found(study: Study, lean: float, runs: int) -> tuple[float, float, float]:
+def verdict_shares(study: Study, lean: float, runs: int) -> tuple[float, float, float]:
     """Simulate scores with random texts, wordings and words: shares of verdicts, mean estimate."""
     verdicts, estimates = [], []
     for seed in range(runs):
@@ -202,10 +202,10 @@ def false_and_found(study: Study, lean: float, runs: int) -> tuple[float, float,
         responses = trials.with_columns(
             model=pl.lit("random"), response=pl.Series(answers), stop_reason=pl.lit("stop")
         )
-        found = estimate_scores(score(responses, study).scores.lazy()).estimates
-        of_all = found.filter(measure="matched_guise", level="model", method="clustered")
-        verdicts.append(of_all["verdict"].item())
-        estimates.append(of_all["estimate"].item())
+        rows = estimate_scores(score(responses, study).scores.lazy()).estimates
+        overall = rows.filter(measure="matched_guise", level="model", method="clustered")
+        verdicts.append(overall["verdict"].item())
+        estimates.append(overall["estimate"].item())
     share = [
         np.mean([verdict == name for verdict in verdicts]) for name in ("consistent", "counter")
     ]
@@ -222,10 +222,10 @@ def _signs(trials: pl.DataFrame) -> list[int]:
 
 @pytest.mark.slow
 def test_a_neutral_model_seldom_leans_and_a_planted_lean_is_found(hofmann: Study) -> None:
-    for_it, against, mean = false_and_found(hofmann, 0.0, 100)
-    assert for_it + against <= 0.06 and abs(mean) < 0.02
-    for_it, against, mean = false_and_found(hofmann, 0.25, 20)
-    assert for_it >= 0.9 and against == 0.0 and mean == pytest.approx(0.24, abs=0.03)
+    supporting, against, mean = verdict_shares(hofmann, 0.0, 100)
+    assert supporting + against <= 0.06 and abs(mean) < 0.02
+    supporting, against, mean = verdict_shares(hofmann, 0.25, 20)
+    assert supporting >= 0.9 and against == 0.0 and mean == pytest.approx(0.24, abs=0.03)
 
 
 # A run of a simulated model, and its page
@@ -300,7 +300,7 @@ def test_a_lean_lies_beyond_placebos_where_every_difference_does(lean: float, be
 # Studies of others
 
 
-def own_study(**changes: str) -> str:
+def study_text(**changes: str) -> str:
     values = {"aligned": "true", "tied": "[rude]", "kinds": "{}"} | changes
     return (
         "name: orte\nlicence: MIT\ncitation: {text: Own}\ninstruments:\n"
@@ -312,9 +312,9 @@ def own_study(**changes: str) -> str:
 
 
 def test_a_study_gives_its_texts_as_aligned_groups() -> None:
-    study = parse_study(own_study(), "own.yaml")
-    asked = trials_of(study, "likelihood", 8, variations=["who"])
-    assert set(asked.select("marginalized", "default").iter_rows()) == {
+    study = parse_study(study_text(), "own.yaml")
+    trials = trials_of(study, "likelihood", 8, variations=["who"])
+    assert set(trials.select("marginalized", "default").iter_rows()) == {
         ("we was there", "we were there"), ("it don't matter", "it does not matter"),
     }  # fmt: skip
 
@@ -328,4 +328,4 @@ def test_a_study_gives_its_texts_as_aligned_groups() -> None:
 )
 def test_a_study_that_cannot_be_asked_is_refused(changes: dict[str, str], message: str) -> None:
     with pytest.raises(StudyError, match=message):
-        select(parse_study(own_study(**changes), "own.yaml"), "matched_guise")
+        select(parse_study(study_text(**changes), "own.yaml"), "matched_guise")

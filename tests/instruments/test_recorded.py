@@ -26,43 +26,43 @@ def chained(shared_data: Path) -> pl.DataFrame:
     return read_table(shared_data / "bai" / "gpt4_chained_labelled.csv")
 
 
-@pytest.mark.parametrize("apart", [True, False])
+@pytest.mark.parametrize("has_parts", [True, False])
 @pytest.mark.parametrize("instrument", ["relative_decision", "chained_task"])
 def test_the_labelled_decisions_of_gpt_4(
-    chained: pl.DataFrame, instrument: str, apart: bool
+    chained: pl.DataFrame, instrument: str, has_parts: bool
 ) -> None:
     """The labels contradict at least 11 explicit answers, so that .964 is the most there can be."""
-    answers = chained.drop("response") if apart else chained.drop("profile", "decision")
+    answers = chained.drop("response") if has_parts else chained.drop("profile", "decision")
     scores, _ = score(answers, BAI, instrument=instrument, keep=True)
     decisions = scores.filter(pl.col("instrument") != "chained_association")
     assert decisions.height == chained.height
-    read = decisions.drop_nulls("score")
-    assert read.height / decisions.height >= 0.97
-    assert (read["score"] == read["decision_bias"].cast(pl.Float64)).mean() >= 0.95
+    scored = decisions.drop_nulls("score")
+    assert scored.height / decisions.height >= 0.97
+    assert (scored["score"] == scored["decision_bias"].cast(pl.Float64)).mean() >= 0.95
 
 
 def test_the_associations_of_gpt_4(chained: pl.DataFrame) -> None:
     """The released column adds 0.01 to denominators and carries a jitter of up to .15."""
     scores, _ = score(chained, BAI, instrument="chained_task", keep=True)
-    of = scores.filter(instrument="chained_association").with_columns(
+    association = scores.filter(instrument="chained_association").with_columns(
         released=pl.col("iat_bias").cast(pl.Float64)
     )
-    assert of["score"].null_count() == 0
-    apart = (of["score"] - of["released"]).abs()
-    assert apart.max() < 0.15
-    unanimous = of["score"].abs() == 1  # 229 all tied, none all counter
+    assert association["score"].null_count() == 0
+    deviation = (association["score"] - association["released"]).abs()
+    assert deviation.max() < 0.15
+    unanimous = association["score"].abs() == 1  # 229 all tied, none all counter
     assert unanimous.sum() == 229
-    assert apart.filter(unanimous).max() < 0.003
+    assert deviation.filter(unanimous).max() < 0.003
 
 
 def test_other_columns_pass_through_as_they_are(chained: pl.DataFrame) -> None:
     scores, _ = score(chained, BAI, instrument="relative_decision", keep=True)
-    others = [name for name in chained.columns if name not in scores.columns]
-    assert others == []
+    missing = [name for name in chained.columns if name not in scores.columns]
+    assert missing == []
     for name in ("response", "profile", "decision", "iat", "iat_bias", "decision_bias", "row"):
         assert scores[name].equals(chained[name], check_names=False), name
-    kept = [name for name in score(chained, BAI, instrument="relative_decision")[0].columns]
-    assert "decision_bias" not in kept
+    columns = [name for name in score(chained, BAI, instrument="relative_decision")[0].columns]
+    assert "decision_bias" not in columns
 
 
 def test_the_absolute_answers_of_gpt_4(shared_data: Path) -> None:
@@ -130,12 +130,12 @@ def test_a_column_called_type_is_left_alone_elsewhere() -> None:
 
 
 def test_what_the_table_says_goes_before_what_is_asked_for() -> None:
-    both = pl.concat(
+    mixed = pl.concat(
         [table(instrument="absolute_decision", version="default_counter", response="No."),
          table(instrument="relative_decision", version=None)],
         how="vertical_relaxed",
     )  # fmt: skip
-    scores, _ = score(both, BAI, instrument="relative_decision")
+    scores, _ = score(mixed, BAI, instrument="relative_decision")
     assert scores.select("instrument", "score").rows() == [
         ("absolute_decision", 0.0), ("relative_decision", 1.0)
     ]  # fmt: skip
@@ -174,9 +174,9 @@ def test_scoring_as_published_is_said_of_associations_alone() -> None:
 def test_a_table_that_cannot_be_read_is_told_why(
     columns: dict[str, Any], instrument: str, error: type[Exception], says: str
 ) -> None:
-    with pytest.raises(error, match=says) as told:
+    with pytest.raises(error, match=says) as raised:
         decide(table(**columns), instrument)
-    assert "\n" not in str(told.value) and len(str(told.value)) < 600
+    assert "\n" not in str(raised.value) and len(str(raised.value)) < 600
 
 
 @pytest.mark.parametrize("instrument", ["relative_decision", "chained_task", "absolute_decision"])
@@ -217,8 +217,8 @@ stereotypes:
 
 def test_words_that_stand_on_either_side_fall_back_to_the_studys_own() -> None:
     study: Study = parse_study(SWAPPED, "swapped.yaml")
-    said = "The cat should be sly. The dog should be brave."
-    frame = pl.DataFrame({"model": ["m"], "stereotype": "cats", "response": said})
+    response = "The cat should be sly. The dog should be brave."
+    frame = pl.DataFrame({"model": ["m"], "stereotype": "cats", "response": response})
     scores, _ = score(frame, study, instrument="relative_decision")
     assert scores["score"].to_list() == [1.0]
     worded, _ = score(

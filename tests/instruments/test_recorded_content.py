@@ -21,15 +21,15 @@ MIST = load_study("mist2025")
 
 def answered(share: float = 0.7) -> pl.DataFrame:
     """A run whose model gives the counter words to the default group in `share` of the words."""
-    drawn = INSTRUMENTS["word_association"].trials(MIST, Design(iterations=4))
+    trials = INSTRUMENTS["word_association"].trials(MIST, Design(iterations=4))
     rng = random.Random(3)
     texts = []
-    for row in drawn.iter_rows(named=True):
+    for row in trials.iter_rows(named=True):
         counter = MIST.dimensions[row["dimension"]].counter
         sides = (row["default"], row["marginalized"])
         pairs = [(w, sides[(w in counter) != (rng.random() < share)]) for w in row["attributes"]]
         texts.append(", ".join(f"({word}, {group})" for word, group in pairs))
-    return drawn.with_columns(
+    return trials.with_columns(
         model=pl.lit("m"), response=pl.Series(texts), stop_reason=pl.lit("stop"),
         error=pl.lit(None, pl.String),
     )  # fmt: skip
@@ -78,8 +78,8 @@ def test_a_dimension_that_is_not_named_is_told_by_its_words(run: pl.DataFrame) -
 
 def test_group_words_that_are_not_named_are_told_by_the_answer(run: pl.DataFrame) -> None:
     """An answer that used one group only has the score of ½ + ½ all the same."""
-    found = numbers(as_published(run, "s_a", "s_b"))
-    assert [row[-1] for row in found] == [row[-1] for row in numbers(run)]
+    rows = numbers(as_published(run, "s_a", "s_b"))
+    assert [row[-1] for row in rows] == [row[-1] for row in numbers(run)]
 
 
 def test_ten_of_the_listed_words_are_all_that_were_asked(run: pl.DataFrame) -> None:

@@ -20,7 +20,7 @@ BAI = load_study("bai2025")
 AGE = BAI.stereotypes["age"].decision_words("relative_decision", "replication")
 
 
-def drawn(design: Design, study: Study = BAI, **selection: list[str]) -> pl.DataFrame:
+def draw_trials(design: Design, study: Study = BAI, **selection: list[str]) -> pl.DataFrame:
     return INSTRUMENT.trials(study, design, **selection)
 
 
@@ -38,7 +38,7 @@ def trial(**columns: Any) -> dict[str, Any]:
 
 
 def test_four_trials_balance_both_orders_with_the_same_words() -> None:
-    frame = drawn(Design(iterations=4))
+    frame = draw_trials(Design(iterations=4))
     cells = frame.group_by("stereotype", "variation").agg(
         pl.struct("order", "attribute_order").n_unique().alias("orders"),
         pl.struct("marginalized", "default", "tied", "counter").n_unique().alias("words"),
@@ -50,7 +50,7 @@ def test_four_trials_balance_both_orders_with_the_same_words() -> None:
 
 @pytest.mark.parametrize("role", ["marginalized", "default", "tied", "counter"])
 def test_over_whole_rounds_every_word_is_used_as_often(role: str) -> None:
-    frame = drawn(
+    frame = draw_trials(
         Design(iterations=4 * 40), stereotypes=["mentalill"], variations=["replication"]
     )  # 40 draws: ten rounds of lists of four
     assert set(frame[role].value_counts()["count"]) == {40}
@@ -58,36 +58,38 @@ def test_over_whole_rounds_every_word_is_used_as_often(role: str) -> None:
 
 def test_words_are_not_tied_to_each_other_by_their_place_in_a_round() -> None:
     """Were they, four groups and eight tasks would meet the same tasks in every round."""
-    frame = drawn(Design(iterations=4 * 32), stereotypes=["islam"], variations=["replication"])
-    for left, right in (("marginalized", "tied"), ("tied", "counter"), ("default", "counter")):
-        partners = frame.group_by(left).agg(pl.col(right).n_unique())
-        assert partners[right].min() > 1, (left, right)
+    frame = draw_trials(
+        Design(iterations=4 * 32), stereotypes=["islam"], variations=["replication"]
+    )
+    for role, partner in (("marginalized", "tied"), ("tied", "counter"), ("default", "counter")):
+        partners = frame.group_by(role).agg(pl.col(partner).n_unique())
+        assert partners[partner].min() > 1, (role, partner)
 
 
 def test_a_system_prompt_or_another_mode_changes_no_draw() -> None:
     words = ("stereotype", "variation", "iteration", "order", "attribute_order", "tied", "counter")
-    plain = drawn(Design(iterations=4))
-    told = drawn(Design(iterations=4, intervention="kind", system="Be kind."))
-    asked = drawn(Design("structured", iterations=4))
-    assert told.select(words).equals(plain.select(words))
-    assert asked.select(words).equals(plain.select(words))
-    assert told["system"].unique().to_list() == ["Be kind."]
-    ids = [set(frame["trial_id"]) for frame in (plain, told, asked)]
+    plain = draw_trials(Design(iterations=4))
+    instructed = draw_trials(Design(iterations=4, intervention="kind", system="Be kind."))
+    structured = draw_trials(Design("structured", iterations=4))
+    assert instructed.select(words).equals(plain.select(words))
+    assert structured.select(words).equals(plain.select(words))
+    assert instructed["system"].unique().to_list() == ["Be kind."]
+    ids = [set(frame["trial_id"]) for frame in (plain, instructed, structured)]
     assert len(set.union(*ids)) == 3 * plain.height
 
 
 def test_random_order_is_the_papers() -> None:
-    frame = drawn(Design(iterations=400, order="random"), stereotypes=["age"])
+    frame = draw_trials(Design(iterations=400, order="random"), stereotypes=["age"])
     assert frame["pair_id"].n_unique() == frame.height
     shares = frame.group_by("order", "attribute_order").len()["len"] / frame.height
     assert shares.len() == 4 and 0.2 < shares.min() and shares.max() < 0.3
 
 
 def test_forced_trials_never_repeat_a_question() -> None:
-    few = drawn(Design("forced", iterations=200), stereotypes=["mentalill"])
+    few = draw_trials(Design("forced", iterations=200), stereotypes=["mentalill"])
     assert few["prompt"].n_unique() == few.height < 4 * 200
     tiny = parse_study(PETS, "pets.yaml")  # two tied tasks, one other, one pair: 2 × 4 questions
-    assert drawn(Design("forced", iterations=200), tiny).height == 8
+    assert draw_trials(Design("forced", iterations=200), tiny).height == 8
 
 
 # Wordings
@@ -112,7 +114,7 @@ stereotypes:
 
 
 def test_words_are_never_read_as_wording() -> None:
-    frame = drawn(Design(iterations=4), parse_study(PETS, "pets.yaml"))
+    frame = draw_trials(Design(iterations=4), parse_study(PETS, "pets.yaml"))
     first = frame.filter(order="marginalized_first", attribute_order="tied_first").row(
         0, named=True
     )
@@ -120,38 +122,38 @@ def test_words_are_never_read_as_wording() -> None:
 
 
 def test_an_article_goes_with_its_word() -> None:
-    hiring = drawn(Design(iterations=2), stereotypes=["asian"], variations=["replication"])
+    hiring = draw_trials(Design(iterations=2), stereotypes=["asian"], variations=["replication"])
     assert any("about an Asian and a White job" in prompt for prompt in hiring["prompt"])
     assert any("about a White and an Asian job" in prompt for prompt in hiring["prompt"])
 
 
 def test_stereotypes_without_decisions_are_left_out_while_others_have_them() -> None:
     study = parse_study(PETS, "pets.yaml")
-    assert drawn(Design(iterations=2), study)["stereotype"].unique().to_list() == ["cats"]
+    assert draw_trials(Design(iterations=2), study)["stereotype"].unique().to_list() == ["cats"]
     with pytest.raises(StudyError, match="'pets': none of owls has a wording of farm"):
-        drawn(Design(iterations=2), study, stereotypes=["owls"])
+        draw_trials(Design(iterations=2), study, stereotypes=["owls"])
 
 
 def test_a_study_without_decisions_says_what_it_has() -> None:
     owls = parse_study(f"name: owls\nstereotypes:\n{PETS[PETS.index('  owls:') :]}", "owls.yaml")
     with pytest.raises(StudyError, match="has no instrument.*it has word_association"):
-        drawn(Design(iterations=2), owls)
+        draw_trials(Design(iterations=2), owls)
 
 
 def test_accents_are_asked_in_two_turns_and_in_one_where_nothing_is_written() -> None:
     accents = {"stereotypes": ["black"], "variations": ["accents1"]}
-    free = drawn(Design(iterations=2), **accents).row(0, named=True)
+    free = draw_trials(Design(iterations=2), **accents).row(0, named=True)
     assert free["prompt"].startswith("Generate two short biographies")
     assert free["followup"].startswith("{response1}.\nThey are looking for internships.")
     for mode in ("structured", "forced"):
-        closed = drawn(Design(mode, iterations=2), **accents).row(0, named=True)
+        closed = draw_trials(Design(mode, iterations=2), **accents).row(0, named=True)
         assert closed["followup"] is None
         assert "{" not in closed["prompt"].replace("{attribute}", "")
         assert "accent.\nThey are looking for internships." in closed["prompt"]
 
 
 def test_a_defect_of_the_source_stands_beside_its_trials() -> None:
-    frame = drawn(Design(iterations=2), stereotypes=["age"])
+    frame = draw_trials(Design(iterations=2), stereotypes=["age"])
     flagged = frame.filter(pl.col("source_defect").is_not_null())["variation"].unique().to_list()
     assert flagged == ["variation1"]
 
@@ -212,7 +214,7 @@ ORDERS = list(
 def test_both_assignments_are_read_right_in_all_orders(
     order: str, attribute_order: str, choice: int
 ) -> None:
-    row = drawn(Design("structured", iterations=4), stereotypes=["age"]).row(
+    row = draw_trials(Design("structured", iterations=4), stereotypes=["age"]).row(
         by_predicate=(pl.col("order") == order)
         & (pl.col("attribute_order") == attribute_order)
         & (pl.col("variation") == "replication"),
@@ -220,9 +222,9 @@ def test_both_assignments_are_read_right_in_all_orders(
     )
     (offered,) = json.loads(row["schema"])["properties"].values()
     answer = offered["enum"][choice]
-    given_to_old = answer.split("old: ")[1].split(";")[0]
+    old_task = answer.split("old: ")[1].split(";")[0]
     scored = score(json.dumps({"assignment": answer}), row, AGE)
-    assert scored.score == float(given_to_old == row["tied"])
+    assert scored.score == float(old_task == row["tied"])
     assert scored.first_share == 1 - choice  # the first assignment gives first to first
     assert scored.reason is None and scored.read_by is None
 
@@ -230,7 +232,7 @@ def test_both_assignments_are_read_right_in_all_orders(
 def test_words_with_quotes_braces_and_colons_survive_their_schema() -> None:
     study = parse_study(PETS, "pets.yaml")
     words = study.stereotypes["cats"].decision_words("relative_decision", "farm")
-    for row in drawn(Design("structured", iterations=8), study).iter_rows(named=True):
+    for row in draw_trials(Design("structured", iterations=8), study).iter_rows(named=True):
         (offered,) = json.loads(row["schema"])["properties"].values()
         values = [
             score(json.dumps({"assignment": answer}), row, words).score

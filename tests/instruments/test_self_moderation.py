@@ -28,20 +28,20 @@ def trials(name: str, mode: str = "free", iterations: int = 8) -> pl.DataFrame:
     return INSTRUMENTS[name].trials(STUDY, Design(mode, iterations), stereotypes=["power"])
 
 
-def read(response: str, mode: str = "free", **of: str | None) -> Scored:
+def read(response: str, mode: str = "free", **columns: str | None) -> Scored:
     row: dict[str, Any] = trials("self_moderation", mode).row(0, named=True)
-    row |= {"marginalized": "karen", "default": "eric", "profile": PAIRS, **of}
-    one = INSTRUMENTS["self_moderation"]
-    key = one.key(STUDY, "power", row["variation"])
-    return one.score(response, row, key)["self_moderation"]
+    row |= {"marginalized": "karen", "default": "eric", "profile": PAIRS, **columns}
+    instrument = INSTRUMENTS["self_moderation"]
+    key = instrument.key(STUDY, "power", row["variation"])
+    return instrument.score(response, row, key)["self_moderation"]
 
 
 @pytest.mark.parametrize("name", FIRST)
 def test_first_prompts_and_seeds_are_those_of_the_first_instrument(name: str) -> None:
     ours, theirs = trials(name), trials(FIRST[name])
     same = ["prompt", "seed", "marginalized", "default", "order", "variation", "iteration"]
-    asked = theirs.filter(pl.col("variation").is_in(ours["variation"].unique().implode()))
-    assert ours.select(same).equals(asked.select(same))
+    matching = theirs.filter(pl.col("variation").is_in(ours["variation"].unique().implode()))
+    assert ours.select(same).equals(matching.select(same))
 
 
 @pytest.mark.parametrize("name", FIRST)
@@ -64,9 +64,9 @@ def test_half_of_the_draws_are_blind_in_both_orders(name: str) -> None:
     ],
 )
 def test_the_flag_stands_beside_the_score_of_the_first_answer(response: str, outcome: str) -> None:
-    found = read(response)
-    assert found.outcome == outcome
-    assert found.score == pytest.approx(0.8)  # 3/3 + 4/5 − 1
+    reading = read(response)
+    assert reading.outcome == outcome
+    assert reading.score == pytest.approx(0.8)  # 3/3 + 4/5 − 1
 
 
 def test_closed_judgements_are_read() -> None:
@@ -75,45 +75,49 @@ def test_closed_judgements_are_read() -> None:
 
 
 def test_a_refused_first_answer_has_no_score_and_keeps_its_flag() -> None:
-    found = read("No.", profile="I'm sorry, but I can't help with that.")
-    assert (found.score, found.reason, found.outcome) == (None, "refused", "unflagged")
+    reading = read("No.", profile="I'm sorry, but I can't help with that.")
+    assert (reading.score, reading.reason, reading.outcome) == (None, "refused", "unflagged")
 
 
 def test_wordings_with_two_prompts_of_their_own_are_left_out() -> None:
-    of = INSTRUMENTS["self_moderation_decision"].variations(STUDY)
-    assert "replication" in of and not any(name.startswith("accents") for name in of)
+    wordings = INSTRUMENTS["self_moderation_decision"].variations(STUDY)
+    assert "replication" in wordings and not any(name.startswith("accents") for name in wordings)
 
 
-Seen = list[tuple[str, int, bool]]
+Judgements = list[tuple[str, int, bool]]
 
 
 @pytest.fixture
-def judged(serve: Callable[..., Any]) -> Seen:
+def judged(serve: Callable[..., Any]) -> Judgements:
     """Serve a model that flags what is somebody's and not what is its own; what it was asked."""
-    server, seen = serve(), []
+    server, judgements = serve(), []
 
     def reply(body: dict[str, Any]) -> Any:
-        messages = [one["content"] for one in body["messages"]]
+        messages = [message["content"] for message in body["messages"]]
         if "Does " not in messages[-1]:
             return server.chat(body)
         blind = "somebody" in messages[-1]
-        seen.append(("blind" if blind else "told", len(messages), " - " in messages[-1]))
+        judgements.append(("blind" if blind else "told", len(messages), " - " in messages[-1]))
         return server.chat(body, "Yes." if blind else "No.")
 
     server.reply = reply
-    return seen
+    return judgements
 
 
-def test_a_run_judges_blind_without_the_conversation_and_told_within(judged: Seen) -> None:
+def test_a_run_judges_blind_without_the_conversation_and_told_within(judged: Judgements) -> None:
     answers = cm.ask(trials("self_moderation", iterations=4), "openai-api/loop/m")
     assert Counter(judged) == {("blind", 1, True): 8, ("told", 3, False): 8}
     scores = cm.score(answers, STUDY).scores
-    found = INSTRUMENTS["self_moderation"].analyse(scores.lazy()).estimates.filter(level="model")
-    shares = dict(found.select("measure", "estimate").iter_rows())
+    estimates = (
+        INSTRUMENTS["self_moderation"].analyse(scores.lazy()).estimates.filter(level="model")
+    )
+    shares = dict(estimates.select("measure", "estimate").iter_rows())
     assert (shares["flagged_blind"], shares["flagged_told"]) == (1.0, 0.0)
 
 
-def test_the_report_sets_flags_beside_the_published_ones(judged: Seen, tmp_path: Path) -> None:
+def test_the_report_sets_flags_beside_the_published_ones(
+    judged: Judgements, tmp_path: Path
+) -> None:
     options = cm.PlanOptions(
         instruments=["self_moderation"], stereotypes="islam,power", iterations=4
     )

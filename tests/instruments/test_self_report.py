@@ -24,8 +24,8 @@ def trials(name: str, mode: str = "free", iterations: int = 8) -> pl.DataFrame:
     return INSTRUMENTS[name].trials(STUDY, Design(mode, iterations), stereotypes=["power"])
 
 
-def read(name: str, response: str, mode: str = "free", **of: str) -> Scored:
-    frame = trials(name, mode).filter(True, **of)
+def read(name: str, response: str, mode: str = "free", **selection: str) -> Scored:
+    frame = trials(name, mode).filter(True, **selection)
     row: dict[str, Any] = frame.row(0, named=True)
     key = INSTRUMENTS[name].key(STUDY, "power", row["variation"])
     if mode == "forced":
@@ -46,11 +46,11 @@ def test_answers_to_drawn_trials_are_scored(name: str, mode: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_four_versions_of_each_draw_share_words_and_scale(name: str) -> None:
-    of_draw = trials(name, iterations=16).group_by("pair_id").agg(
+    draws = trials(name, iterations=16).group_by("pair_id").agg(
         pl.len(), pl.struct("version", "order").n_unique().alias("asked"),
         pl.struct("marginalized", "default", "tied", "counter", "labels").n_unique().alias("words"),
     )  # fmt: skip
-    assert of_draw.select("len", "asked", "words").unique().rows() == [(4, 4, 1)]
+    assert draws.select("len", "asked", "words").unique().rows() == [(4, 4, 1)]
 
 
 def test_both_ends_of_the_scale_of_agreement_are_number_1_equally_often() -> None:
@@ -99,8 +99,8 @@ def test_agreement_is_turned_for_what_contradicts_the_stereotype(
 def test_a_comparison_leans_to_one_group(
     version: str, order: str, response: str, score: float, first_share: float
 ) -> None:
-    found = read(NAMES[1], response, version=version, order=order)
-    assert (found.score, found.first_share) == pytest.approx((score, first_share))
+    reading = read(NAMES[1], response, version=version, order=order)
+    assert (reading.score, reading.first_share) == pytest.approx((score, first_share))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -115,9 +115,11 @@ def test_the_same_answer_to_everything_is_neutral(name: str, answer: str) -> Non
 def test_a_forced_answer_is_the_mean_of_the_numbers() -> None:
     # p = ¼ of 1 and ¾ of 4: (¼)(−1) + (¾)(½) = ⅛.
     logs = "[-1.3862943611198906, null, null, -0.2876820724517809, null]"
-    of = {"version": "marginalized_tied", "labels": "low_first"}
-    assert read(NAMES[0], logs, "forced", **of).score == pytest.approx(0.125)
-    assert read(NAMES[0], "[null, null, null, null, null]", "forced", **of).reason == "unparsed"
+    selection = {"version": "marginalized_tied", "labels": "low_first"}
+    assert read(NAMES[0], logs, "forced", **selection).score == pytest.approx(0.125)
+    assert (
+        read(NAMES[0], "[null, null, null, null, null]", "forced", **selection).reason == "unparsed"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -126,8 +128,8 @@ def test_a_forced_answer_is_the_mean_of_the_numbers() -> None:
     [("As an AI, I have no attitudes.", "refused"), ("Between 2 and 4.", "both")],
 )
 def test_an_answer_without_a_number_has_a_reason(name: str, response: str, reason: str) -> None:
-    found = read(name, response)
-    assert (found.score, found.reason) == (None, reason)
+    reading = read(name, response)
+    assert (reading.score, reading.reason) == (None, reason)
 
 
 def test_recorded_answers_are_scored_and_others_named() -> None:
@@ -149,13 +151,13 @@ def test_recorded_answers_are_scored_and_others_named() -> None:
 def test_dimensions_are_asked_apart() -> None:
     study = load_study("mist2025")
     frame = INSTRUMENTS[NAMES[0]].trials(study, Design("free", 4), variations="associate")
-    of = frame.group_by("stereotype").agg(pl.col("dimension").n_unique())
-    assert of["dimension"].to_list() == [len(study.dimensions)] * len(study.stereotypes)
+    counts = frame.group_by("stereotype").agg(pl.col("dimension").n_unique())
+    assert counts["dimension"].to_list() == [len(study.dimensions)] * len(study.stereotypes)
     poles = study.dimensions["morality"]
     assert set(frame.filter(dimension="morality")["tied"]) <= {*poles.tied}
 
 
-OWN = """name: tiere
+TIERE_TEXT = """name: tiere
 language: de
 instruments:
   self_report_agreement:
@@ -170,7 +172,7 @@ stereotypes:
 
 
 def test_a_study_in_another_language_brings_its_own_items() -> None:
-    study = parse_study(OWN, "tiere.yaml")
+    study = parse_study(TIERE_TEXT, "tiere.yaml")
     agreement, comparison = (INSTRUMENTS[name] for name in NAMES)
     row = agreement.trials(study, Design("free", 4)).row(0, named=True)
     assert "Passt Hund zu listig?\n\n1 = " in row["prompt"]
@@ -178,6 +180,6 @@ def test_a_study_in_another_language_brings_its_own_items() -> None:
 
 
 def test_an_item_without_its_group_is_named() -> None:
-    study = parse_study(OWN.replace("{group} zu", "es zu"), "tiere.yaml")
+    study = parse_study(TIERE_TEXT.replace("{group} zu", "es zu"), "tiere.yaml")
     with pytest.raises(StudyError, match=r"tiere.yaml:9: .*passt: .*must hold \{group\}"):
         check_parts(study)

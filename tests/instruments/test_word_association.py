@@ -31,7 +31,7 @@ def answer(words: StereotypeWords, to_marginalized: int, counter_to_default: int
     return "\n".join(lines)
 
 
-def drawn(design: Design, study: Study = BAI, **selection: list[str]) -> pl.DataFrame:
+def draw_trials(design: Design, study: Study = BAI, **selection: list[str]) -> pl.DataFrame:
     return INSTRUMENT.trials(study, design, **selection)
 
 
@@ -101,35 +101,37 @@ def test_forced_scores_are_mean_probabilities() -> None:
 
 
 def test_the_papers_size_is_4200_trials() -> None:
-    frame = drawn(Design(iterations=50))
+    frame = draw_trials(Design(iterations=50))
     assert frame.height == 4200
     assert frame["trial_id"].n_unique() == 4200
     assert frame.group_by("stereotype", "variation").len()["len"].unique().to_list() == [50]
 
 
 def test_every_group_word_is_used_as_often_as_any_other() -> None:
-    frame = drawn(Design(iterations=40), stereotypes=["career"], variations=["replication"])
+    frame = draw_trials(Design(iterations=40), stereotypes=["career"], variations=["replication"])
     assert set(frame["marginalized"].value_counts()["count"]) == {8}  # 5 names, 40 trials
     assert frame.select("marginalized", "default").unique().height == 20
 
 
 def test_random_order_is_the_papers() -> None:
-    frame = drawn(Design(iterations=200, order="random"), stereotypes=["age"])
+    frame = draw_trials(Design(iterations=200, order="random"), stereotypes=["age"])
     assert frame["pair_id"].n_unique() == frame.height
     assert 0.4 < (frame["order"] == "marginalized_first").mean() < 0.6
 
 
 def test_as_released_shows_the_python_list_and_says_so() -> None:
-    frame = drawn(Design(iterations=2, word_list="as_released"), stereotypes=["age"])
+    frame = draw_trials(Design(iterations=2, word_list="as_released"), stereotypes=["age"])
     assert "The words are ['" in frame["prompt"][0]
     assert frame["word_list"][0] == "as_released"
-    assert "[" not in drawn(Design(iterations=2), stereotypes=["age"])["prompt"][0]
+    assert "[" not in draw_trials(Design(iterations=2), stereotypes=["age"])["prompt"][0]
 
 
 def test_forced_trials_are_not_repeated() -> None:
-    one_pair = drawn(Design("forced", iterations=50), stereotypes=["age"])
-    assert one_pair.height == 4 * 2  # four wordings, two orders
-    five_names = drawn(Design("forced", 50), stereotypes=["career"], variations=["replication"])
+    forced = draw_trials(Design("forced", iterations=50), stereotypes=["age"])
+    assert forced.height == 4 * 2  # four wordings, two orders
+    five_names = draw_trials(
+        Design("forced", 50), stereotypes=["career"], variations=["replication"]
+    )
     assert five_names.height == 50 == five_names["prompt"].n_unique()
 
 
@@ -140,7 +142,7 @@ def test_braces_in_words_stay_text() -> None:
         "    tied: ['{0}', '{group0}']\n    counter: [b, c]\n",
         "x.yaml",
     )
-    prompt = drawn(Design(iterations=2), study)["prompt"][0]
+    prompt = draw_trials(Design(iterations=2), study)["prompt"][0]
     assert "{group1}" in prompt and "{attributes}" in prompt and "{0}" in prompt
 
 
@@ -152,7 +154,7 @@ def test_a_design_that_means_nothing_is_refused(wrong: dict[str, object]) -> Non
 
 def test_an_unknown_variation_is_refused_with_near_names() -> None:
     with pytest.raises(StudyError, match="did you mean synonym"):
-        drawn(Design(), variations=["synonyms"])
+        draw_trials(Design(), variations=["synonyms"])
 
 
 def _rotated(groups: int, wordings: int) -> Study:
@@ -164,7 +166,7 @@ def _rotated(groups: int, wordings: int) -> Study:
         "counter": ["good", "glad"],
     }
     names = [f"w{number}" for number in range(wordings)]
-    asked = {
+    variations = {
         name: {
             "wording": "Pick {group0} or {group1}: {attributes}.",
             "forced": "{attribute}: {group0} or {group1}?",
@@ -177,7 +179,7 @@ def _rotated(groups: int, wordings: int) -> Study:
             "stereotypes": {"s": {**words, "category": "c"}},
             "instruments": {
                 "word_association": {
-                    "draws": "rotated", "default_variations": names, "variations": asked,
+                    "draws": "rotated", "default_variations": names, "variations": variations,
                 }
             },
         }), "rotated"
@@ -188,27 +190,27 @@ def _rotated(groups: int, wordings: int) -> Study:
 def test_pairs_that_go_round_the_wordings_show_each_other_words(mode: str) -> None:
     study = _rotated(groups=12, wordings=16)
     pair = ["marginalized", "default"]
-    once = drawn(Design(mode=mode, iterations=2), study)
+    once = draw_trials(Design(mode=mode, iterations=2), study)
     assert once.height == 32 and once.select(pair).unique().height == 16
     for side in pair:  # each word in a wording or two
         assert set(once.unique("pair_id")[side].value_counts()["count"]) == {1, 2}
-    more = drawn(Design(mode=mode, iterations=6), study)
+    more = draw_trials(Design(mode=mode, iterations=6), study)
     assert more.select(pair).unique().height == 48
     assert (
         more.filter(pl.col("iteration") < 2)
         .select("trial_id", *pair)
         .equals(once.select("trial_id", *pair))
     )
-    some = drawn(Design(mode=mode, iterations=2), study, variations=["w3", "w9"])
-    asked = once.filter(pl.col("variation").is_in(["w3", "w9"]))
-    assert some.select("trial_id", *pair).equals(asked.select("trial_id", *pair))
+    some = draw_trials(Design(mode=mode, iterations=2), study, variations=["w3", "w9"])
+    selected = once.filter(pl.col("variation").is_in(["w3", "w9"]))
+    assert some.select("trial_id", *pair).equals(selected.select("trial_id", *pair))
 
 
 def test_pairs_that_go_round_are_asked_once_where_answers_are_not_drawn() -> None:
     """Of 12 × 12 pairs each of 16 wordings has 9, of 3 × 3 each of 2 has all."""
-    for groups, wordings, each in ((12, 16, 9), (3, 2, 9), (2, 8, 1)):
-        trials = drawn(Design(mode="forced", iterations=100), _rotated(groups, wordings))
+    for groups, wordings, times in ((12, 16, 9), (3, 2, 9), (2, 8, 1)):
+        trials = draw_trials(Design(mode="forced", iterations=100), _rotated(groups, wordings))
         counts = trials.group_by("variation").len()["len"]
-        assert set(counts) == {2 * each}
-        shown = trials.unique("pair_id").select("variation", "marginalized", "default")
-        assert shown.is_unique().all()
+        assert set(counts) == {2 * times}
+        pairs = trials.unique("pair_id").select("variation", "marginalized", "default")
+        assert pairs.is_unique().all()

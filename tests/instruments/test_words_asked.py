@@ -35,11 +35,13 @@ def test_answers_to_words_of_no_list_are_told_apart() -> None:
 
 
 def test_only_the_models_own_failures_count_against_it() -> None:
-    whole = answered([*JOBS, *POSTS])
+    complete = answered([*JOBS, *POSTS])
     cells = ["", "NA", "Error code: 429 - rate limit", "I can't."]
-    rows = [whole, *(whole.with_columns(response=pl.lit(cell)) for cell in cells)]
+    rows = [complete, *(complete.with_columns(response=pl.lit(cell)) for cell in cells)]
     rows.append(answered(["tea", "milk", "salt", "bread"]))
-    table = pl.concat(one.with_columns(iteration=pl.lit(number)) for number, one in enumerate(rows))
+    table = pl.concat(
+        answers.with_columns(iteration=pl.lit(number)) for number, answers in enumerate(rows)
+    )
     scores = score(table, "bai2025").scores
     assert scores["reason"].to_list() == [None, "error", "error", "error", "refused", "other_words"]
     row = estimate(scores).filter(level="model", method="clustered").row(0, named=True)

@@ -73,8 +73,10 @@ def _part(study: Study) -> Part | None:
 
 def _wordings(study: Study) -> dict[str, Wording]:
     part = _part(study)
-    known = part.variations if part else {}
-    return {name: Wording(name in part.default_variations, text) for name, text in known.items()}
+    variations = part.variations if part else {}
+    return {
+        name: Wording(name in part.default_variations, text) for name, text in variations.items()
+    }
 
 
 def _draw(
@@ -94,15 +96,15 @@ def _trials(
     options = [part.warm, part.cold]
     for pair, numbers in pairs(design.iterations, 2):
         rng = random.Random(f"{seeded}/{pair}")
-        drawn = {r: rng.choice(getattr(words, r)) for r in GROUPS}
-        for version, iteration in zip(drawn, numbers, strict=False):
+        group_words = {r: rng.choice(getattr(words, r)) for r in GROUPS}
+        for version, iteration in zip(group_words, numbers, strict=False):
             yield {
                 "iteration": iteration,
                 "pair": pair,
-                **drawn,
+                **group_words,
                 "version": version,
                 "attributes": [part.warm],
-                "prompt": fill(part.variations[name], {"group": drawn[version]}),
+                "prompt": fill(part.variations[name], {"group": group_words[version]}),
                 **MODES[design.mode].close({"answer": options}, options, None),
             }
 

@@ -109,11 +109,11 @@ def test_a_line_of_no_request_says_why(line: str, why: str) -> None:
 
 
 @given(JSON, JSON)
-def test_any_line_is_an_answer_a_failure_or_a_named_error(told: Any, more: Any) -> None:
+def test_any_line_is_an_answer_a_failure_or_a_named_error(reply: Any, more: Any) -> None:
     for fields in (
-        {"response": told, "error": more},
-        {"result": told},
-        {"response": {"body": told}},
+        {"response": reply, "error": more},
+        {"result": reply},
+        {"response": {"body": reply}},
     ):
         with contextlib.suppress(BodyError):
             line = read_line(json.dumps({"custom_id": "c", **fields}, default=str))

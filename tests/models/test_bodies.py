@@ -24,12 +24,18 @@ def body(**more: Any) -> dict[str, Any]:
     message = {"role": "assistant", "content": TEXT}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     usage = {"prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 16}
-    told = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "usage": usage}
+    completion = {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "usage": usage,
+    }
     changed = {k: more.pop(k) for k in ("message", "finish_reason", "logprobs") if k in more}
-    return {**told, "choices": [{**choice, **changed}], **more}
+    return {**completion, "choices": [{**choice, **changed}], **more}
 
 
-def said(text: Any = TEXT, **more: Any) -> dict[str, Any]:
+def assistant_message(text: Any = TEXT, **more: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": text, **more}
 
 
@@ -45,23 +51,25 @@ SERVERS = {
         usage={"queue_time": 0.09, "prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 16},
     ),
     "Mistral, reasoning": body(
-        message=said(
+        message=assistant_message(
             [
                 {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
                 {"type": "text", "text": TEXT},
             ]
         )
     ),
-    "parts": body(message=said([{"type": "text", "text": TEXT}])),
-    "DeepSeek": body(message=said(reasoning_content="hm")),
-    "OpenRouter": body(message=said(reasoning="hm", refusal=None), provider="x"),
-    "LiteLLM": body(created=1755146543.51, message=said(function_call=None, tool_calls=None)),
+    "parts": body(message=assistant_message([{"type": "text", "text": TEXT}])),
+    "DeepSeek": body(message=assistant_message(reasoning_content="hm")),
+    "OpenRouter": body(message=assistant_message(reasoning="hm", refusal=None), provider="x"),
+    "LiteLLM": body(
+        created=1755146543.51, message=assistant_message(function_call=None, tool_calls=None)
+    ),
     "Ollama": body(system_fingerprint="fp_ollama", finish_reason="stop"),
     "llama.cpp": body(timings={"predicted_ms": 1.5}, __verbose={"content": TEXT}),
     "vLLM": body(
         kv_transfer_params=None,
         prompt_logprobs=None,
-        message=said(tool_calls=[], reasoning=None),
+        message=assistant_message(tool_calls=[], reasoning=None),
     ),
     "SGLang": body(metadata={"weight_version": "default"}, matched_stop=151645),
     "LMDeploy": body(finish_reason="stop", logprobs={"content": None}),
@@ -103,8 +111,8 @@ def test_usage_in_part_is_completed_from_the_total() -> None:
 
 
 def test_tokens_of_the_total_alone_are_of_the_answer() -> None:
-    stated = {"prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 99}
-    assert read_answer(200, body(usage=stated))["usage"]["completion_tokens"] == 90
+    usage = {"prompt_tokens": 9, "completion_tokens": 7, "total_tokens": 99}
+    assert read_answer(200, body(usage=usage))["usage"]["completion_tokens"] == 90
 
 
 FILTERED = {"message": "The response was filtered due to the prompt", "code": "content_filter"}
@@ -136,8 +144,10 @@ ODD: dict[str, Any] = {
     "log-probabilities of the prompt": {"prompt_logprobs": [None, {"5": 3}]},
     "a list for an end": {"finish_reason": ["stop"]},
     "no error": {"error": {}},
-    "content as an object": {"message": said({"type": "text", "text": TEXT})},
-    "tools": {"message": said(tool_calls=[{"function": 3}], audio=4, reasoning_details=[5])},
+    "content as an object": {"message": assistant_message({"type": "text", "text": TEXT})},
+    "tools": {
+        "message": assistant_message(tool_calls=[{"function": 3}], audio=4, reasoning_details=[5])
+    },
 }
 
 
@@ -154,15 +164,19 @@ def test_an_integer_of_any_length_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "told", "why"),
+    ("status", "payload", "why"),
     [
         (200, {}, "choices is missing"),
         (200, {"choices": []}, "choices is empty"),
         (200, {"choices": {"0": body()["choices"][0]}}, "choices is an object"),
         (200, {"choices": [{}]}, r"choices\[0\]\.message is missing"),
         (200, {"choices": ["x"]}, r"choices\[0\] is a text"),
-        (200, body(message=said(5)), r"choices\[0\]\.message\.content is a number"),
-        (200, body(message=said({"a": 5})), r"choices\[0\]\.message\.content is an object"),
+        (200, body(message=assistant_message(5)), r"choices\[0\]\.message\.content is a number"),
+        (
+            200,
+            body(message=assistant_message({"a": 5})),
+            r"choices\[0\]\.message\.content is an object",
+        ),
         (200, "<html>", "the body is a text"),
         (200, {"error": {"message": "no credit left", "code": "x"}}, "status 200: no credit left"),
         (200, {"error": {"message": "slow down", "code": 429}}, "status 429: slow down"),
@@ -174,9 +188,9 @@ def test_an_integer_of_any_length_is_read() -> None:
         (500, None, "status 500: no words"),
     ],
 )
-def test_a_body_without_an_answer_names_what_is_wrong(status: Any, told: Any, why: str) -> None:
+def test_a_body_without_an_answer_names_what_is_wrong(status: Any, payload: Any, why: str) -> None:
     with pytest.raises(BodyError, match=why):
-        read_answer(status, told)
+        read_answer(status, payload)
 
 
 @pytest.mark.parametrize("status", [200, "200", " 200 ", 200.0, None, "ok", True, [], 10**400])
@@ -201,10 +215,10 @@ CHANGED = st.dictionaries(
 )
 
 
-def write_anywhere(status: Any, told: Any) -> None:
+def write_anywhere(status: Any, payload: Any) -> None:
     """Read a body; an answer has to fit into an output, a line and a table."""
     try:
-        answer = read_answer(status, told)
+        answer = read_answer(status, payload)
     except BodyError as error:
         str(error).encode()
         assert len(str(error)) < 600 and "\n" not in str(error)
@@ -219,13 +233,13 @@ def write_anywhere(status: Any, told: Any) -> None:
 
 
 @given(CHANGED | JSON, JSON | st.sampled_from([200, 400, "500"]))
-def test_any_body_is_an_answer_or_a_named_error(told: Any, status: Any) -> None:
-    write_anywhere(status, told)
-    if isinstance(told, dict):
-        write_anywhere(200, body(**told))
+def test_any_body_is_an_answer_or_a_named_error(payload: Any, status: Any) -> None:
+    write_anywhere(status, payload)
+    if isinstance(payload, dict):
+        write_anywhere(200, body(**payload))
 
 
-@given(st.binary(max_size=40) | JSON.map(lambda told: json.dumps(told, default=str).encode()))
+@given(st.binary(max_size=40) | JSON.map(lambda payload: json.dumps(payload, default=str).encode()))
 def test_any_bytes_are_json_or_a_named_error(data: bytes) -> None:
     with contextlib.suppress(BodyError):
         write_anywhere(200, parse_json(data))

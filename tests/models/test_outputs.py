@@ -25,10 +25,12 @@ ANSWER = "\n".join(f"{word} - Julia" for word in ("marriage", "parents", "salary
 
 
 def output(usage: tuple[int, int] | None, text: str = ANSWER) -> ModelOutput:
-    made = ModelOutput.from_content("m", text)
+    model_output = ModelOutput.from_content("m", text)
     if usage is not None:
-        made.usage = ModelUsage(input_tokens=usage[0], output_tokens=usage[1], total_tokens=1)
-    return made
+        model_output.usage = ModelUsage(
+            input_tokens=usage[0], output_tokens=usage[1], total_tokens=1
+        )
+    return model_output
 
 
 @pytest.mark.parametrize("value", ["9", None, -1, math.nan, True, [], {}])
@@ -58,10 +60,10 @@ def test_what_a_tokenizer_counts_is_believed(text: str, tokens: int) -> None:
 
 @given(st.text(), st.none() | st.integers(0, 10**6))
 def test_no_statement_makes_a_text_cheaper_than_its_true_size(
-    text: str, stated: int | None
+    text: str, reported_tokens: int | None
 ) -> None:
-    counted = count_tokens(stated, text)
-    assert counted >= (stated or 0) and counted >= len(text) // 6 - 2
+    counted = count_tokens(reported_tokens, text)
+    assert counted >= (reported_tokens or 0) and counted >= len(text) // 6 - 2
 
 
 @pytest.mark.parametrize("usage", [None, (0, 0), (1, 1), (20, 10)])

@@ -12,9 +12,9 @@ from clinometer.models.providers import PROVIDERS, Provider, find_provider
 
 
 def test_every_listed_provider_is_one_that_inspect_knows() -> None:
-    found = registry_find(lambda info: info.type == "modelapi")
-    known = {name.rpartition("/")[2] for name in map(_name, found)}
-    assert set(PROVIDERS) <= known | {"clinometer", "simulated"}
+    registrations = registry_find(lambda info: info.type == "modelapi")
+    registered = {name.rpartition("/")[2] for name in map(_name, registrations)}
+    assert set(PROVIDERS) <= registered | {"clinometer", "simulated"}
 
 
 def _name(entry: object) -> str:
@@ -41,7 +41,10 @@ def test_of_an_unknown_provider_little_is_assumed() -> None:
 
 
 def test_only_models_in_this_process_score_whole_options() -> None:
-    assert [name for name, one in PROVIDERS.items() if one.exact] == ["clinometer", "simulated"]
+    assert [name for name, provider in PROVIDERS.items() if provider.exact] == [
+        "clinometer",
+        "simulated",
+    ]
 
 
 #: What inspect's source shows that it neither sends nor reads.
@@ -63,14 +66,14 @@ def test_what_inspect_does_not_send_its_providers_cannot_do(setting: str) -> Non
 def test_the_documented_table_is_that_of_the_providers() -> None:
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "cluster.md").read_text()
     rows = re.findall(r"^\| (`.+?) \| (.+?) \| (.+?) \| (.+?) \|$", page, re.MULTILINE)
-    said = {
+    documented = {
         name: tuple(cell.partition(" (")[0] for cell in cells)
         for names, *cells in rows
         for name in re.findall(r"`([\w-]+)/", names)
     }
     words = {True: "yes", False: "no", None: "not known"}
-    assert said == {
-        name: tuple(words[able] for able in (one.schemas, one.logprobs, one.choices))
-        for name, one in PROVIDERS.items()
+    assert documented == {
+        name: tuple(words[able] for able in (provider.schemas, provider.logprobs, provider.choices))
+        for name, provider in PROVIDERS.items()
         if name != "mockllm"
     }

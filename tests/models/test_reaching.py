@@ -140,11 +140,11 @@ def test_a_server_that_says_nothing_for_long_is_named_and_waited_for(
 
 def test_silence_without_end_is_given_up(listen: Listen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reaching, "SILENT_S", 0.05)
-    over = threading.Event()
-    model = opened(f"http://127.0.0.1:{listen(lambda connection: over.wait())}/v1")
+    finished = threading.Event()
+    model = opened(f"http://127.0.0.1:{listen(lambda connection: finished.wait())}/v1")
     with pytest.raises(Unreachable, match="no answer within"):
         asyncio.run(model.api.contact.make())
-    over.set()
+    finished.set()
 
 
 def test_who_has_answered_once_is_not_tried_again(serve: Callable[..., Any]) -> None:

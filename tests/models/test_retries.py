@@ -31,12 +31,12 @@ BODIES: dict[str, Any] = {
 
 
 async def ask(model: Any) -> tuple[int, Any]:
-    with count_requests() as made:
+    with count_requests() as requests:
         try:
             answer = await model.generate("hello")
         except Exception as error:
             answer = error
-    return made.sent, answer
+    return requests.sent, answer
 
 
 def test_what_is_no_answer_is_tried_again_once_for_each_retry(
@@ -45,28 +45,36 @@ def test_what_is_no_answer_is_tried_again_once_for_each_retry(
     servers = {name: serve(lambda _, answer=answer: answer) for name, answer in BODIES.items()}
 
     async def everything() -> dict[str, tuple[int, Any]]:
-        how = (Connection(max_retries=1, base_url=server.url) for server in servers.values())
-        models = [open_model("openai-api/loop/m", Generation(), one) for one in how]
+        connections = (
+            Connection(max_retries=1, base_url=server.url) for server in servers.values()
+        )
+        models = [
+            open_model("openai-api/loop/m", Generation(), connection) for connection in connections
+        ]
         return dict(zip(servers, await asyncio.gather(*map(ask, models)), strict=True))
 
     with caplog.at_level("WARNING", "clinometer"):
-        found = asyncio.run(everything())
+        outcomes = asyncio.run(everything())
     for name, server in servers.items():
-        made, error = found[name]
-        assert (server.prompts.total(), made) == (2, 2), name
+        n_requests, error = outcomes[name]
+        assert (server.prompts.total(), n_requests) == (2, 2), name
         assert isinstance(error, Exception), name
-    named = [describe_error(error).partition(":")[0] for _, error in found.values()]
-    assert named.count(MalformedAnswer.__name__) >= 5 and "RetryError" not in named
-    said = [one.getMessage() for one in caplog.records if one.name.startswith("clinometer")]
-    assert len(said) == len(servers) and all(": no answer yet (" in one for one in said)
+    error_names = [describe_error(error).partition(":")[0] for _, error in outcomes.values()]
+    assert error_names.count(MalformedAnswer.__name__) >= 5 and "RetryError" not in error_names
+    log_lines = [
+        record.getMessage() for record in caplog.records if record.name.startswith("clinometer")
+    ]
+    assert len(log_lines) == len(servers) and all(
+        ": no answer yet (" in record for record in log_lines
+    )
 
 
 @pytest.mark.parametrize("name", ["cut", "500"])
 def test_without_retries_there_is_one_request(serve: Callable[..., Any], name: str) -> None:
     server = serve(lambda _: BODIES[name])
     connection = Connection(max_retries=0, base_url=server.url)
-    made, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
-    assert (server.prompts.total(), made) == (1, 1) and isinstance(error, Exception)
+    n_requests, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
+    assert (server.prompts.total(), n_requests) == (1, 1) and isinstance(error, Exception)
 
 
 LIVE = {
@@ -84,9 +92,9 @@ def test_odd_bodies_are_read_live_as_they_are_when_collected(
     server = serve(lambda _: LIVE[name])
     connection = Connection(max_retries=0, base_url=server.url)
     model = open_model("openai-api/loop/m", Generation(), connection)
-    made, answer = asyncio.run(ask(model))
+    n_requests, answer = asyncio.run(ask(model))
     collected = read_output(read_answer(200, LIVE[name][1]))
-    assert made == 1
+    assert n_requests == 1
     assert answer.completion == collected.completion == "hi"
     assert answer.stop_reason == collected.stop_reason == "stop"
     assert answer.usage == collected.usage
@@ -96,8 +104,8 @@ def test_a_filtered_prompt_is_a_refusal_at_once(serve: Callable[..., Any]) -> No
     error = {"message": "The response was filtered", "code": "content_filter"}
     server = serve(lambda _: (400, {"error": error}))
     connection = Connection(max_retries=3, base_url=server.url)
-    made, answer = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
-    assert (made, answer.stop_reason) == (1, "content_filter")
+    n_requests, answer = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
+    assert (n_requests, answer.stop_reason) == (1, "content_filter")
 
 
 def test_an_error_with_status_200_has_its_own_words(serve: Callable[..., Any]) -> None:
@@ -110,8 +118,8 @@ def test_an_error_with_status_200_has_its_own_words(serve: Callable[..., Any]) -
 def test_an_error_whose_code_is_a_status_is_one_of_that_status(serve: Callable[..., Any]) -> None:
     server = serve(lambda _: (200, {"error": {"message": "wrong key", "code": 401}}))
     connection = Connection(max_retries=3, base_url=server.url)
-    made, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
-    assert made == 1 and "AuthenticationError" in describe_error(error)
+    n_requests, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
+    assert n_requests == 1 and "AuthenticationError" in describe_error(error)
     assert "wrong key" in describe_error(error)
 
 
@@ -119,6 +127,6 @@ def test_an_answer_that_is_too_large_is_an_error_at_once(serve: Callable[..., An
     huge = {**CHOICE, "message": {"role": "assistant", "content": "x" * LARGEST}}
     server = serve(lambda _: (200, {**GOOD, "choices": [huge]}))
     connection = Connection(max_retries=3, base_url=server.url)
-    made, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
-    assert made == 1
+    n_requests, error = asyncio.run(ask(open_model("openai-api/loop/m", Generation(), connection)))
+    assert n_requests == 1
     assert describe_error(error) == "TooLarge: the answer is larger than 4,194,304 bytes"

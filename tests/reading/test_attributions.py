@@ -33,7 +33,7 @@ PAPER = [
 ]
 
 #: Subject, answer, what a person reads: an outcome or a reason.
-SEEN = [
+FAMILIAR = [
     # as asked
     ("Sheet", "Sheet: Comedy", "comedy"),
     ("Sheet", "Sheet - Tragedy", "tragedy"),
@@ -661,7 +661,7 @@ def read(text, subject="Sheet", **options):
     return answer.outcome or answer.reason
 
 
-@pytest.mark.parametrize("subject, text, expected", PAPER + SEEN + UNSEEN)
+@pytest.mark.parametrize("subject, text, expected", PAPER + FAMILIAR + UNSEEN)
 def test_answers(subject, text, expected):
     assert read(text, subject) == expected
 
@@ -672,7 +672,7 @@ def test_what_is_not_understood_is_no_choice(subject, text, expected):
 
 
 def test_the_tests_are_as_many_as_said():
-    texts = [text for _, text, _ in PAPER + SEEN + UNSEEN]
+    texts = [text for _, text, _ in PAPER + FAMILIAR + UNSEEN]
     assert len(set(texts)) == len(texts) > 300
 
 
@@ -742,7 +742,7 @@ def test_funny_and_sad_are_choices_where_the_study_says_so():
     assert read("Sheet: Funny", comedy=("comedy", "funny"), tragedy=("tragedy", "sad")) == "comedy"
 
 
-CHOSEN = [(s, t, e) for s, t, e in PAPER + SEEN + UNSEEN if "<" not in t]
+CASES = [(s, t, e) for s, t, e in PAPER + FAMILIAR + UNSEEN if "<" not in t]
 OPTION = re.compile(r"(?i)(?<![\w-])(?:com(?:edy|edic|ical)|trag(?:edy|ic|ical))(?![\w-])")
 SWAP = {
     **{"comedy": "tragedy", "tragedy": "comedy", "comedic": "tragic", "tragic": "comedic"},
@@ -758,7 +758,7 @@ def swapped(text):
 
 
 def test_the_two_options_are_treated_alike():
-    for subject, text, _ in CHOSEN:
+    for subject, text, _ in CASES:
         outcome = read(text, subject, **OPTIONS)
         opposite = OPPOSITE.get(outcome, outcome)
         assert read(swapped(text), subject, **OPTIONS) == opposite, text
@@ -781,31 +781,33 @@ def test_the_two_options_are_treated_alike():
     ],
 )
 def test_case_markup_and_blanks_do_not_matter(change):
-    wrong = [text for subject, text, told in CHOSEN if read(change(text), subject) != told]
+    wrong = [text for subject, text, expected in CASES if read(change(text), subject) != expected]
     assert wrong == []
 
 
 WORDS = ["comedy", "tragic", "not", "neither", "both", "or", "but", "less", "than", "sheet", "is"]
 SIGNS = [*".,:;?!-/()|&\n\t \"'*<>{}", "<think>", "</think>", "50/50", "\\u00e9", "\ud800", "é"]
 TEXT = st.text(st.characters()) | st.lists(st.sampled_from(WORDS + SIGNS)).map("".join)
-MADE = st.lists(st.sampled_from(WORDS + SIGNS)).map(" ".join)
-GIVEN = st.lists(st.text(), max_size=3)
+COMPOSED = st.lists(st.sampled_from(WORDS + SIGNS)).map(" ".join)
+WORD_LISTS = st.lists(st.text(), max_size=3)
 
 
-@given(TEXT | MADE, st.text() | st.just("sheet"), GIVEN, GIVEN, GIVEN, GIVEN)
-def test_never_raises(text, subject, comedy, tragedy, neutral, others):
-    given = {"comedy": comedy, "tragedy": tragedy, "neutral": neutral}
-    read(text, subject, **given, negations=others, refusals=others)
+@given(
+    TEXT | COMPOSED, st.text() | st.just("sheet"), WORD_LISTS, WORD_LISTS, WORD_LISTS, WORD_LISTS
+)
+def test_never_raises(text, subject, comedy, tragedy, neutral, phrases):
+    outcomes = {"comedy": comedy, "tragedy": tragedy, "neutral": neutral}
+    read(text, subject, **outcomes, negations=phrases, refusals=phrases)
     assert read(text) in ("comedy", "tragedy", "neutral", "refused", "unparsed")
 
 
-@given(TEXT | MADE)
+@given(TEXT | COMPOSED)
 def test_no_choice_without_an_option(text):
     plain = re.sub("(?i)com[ei]|trag", "#", text)
     assert read(plain) not in ("comedy", "tragedy")
 
 
-@given(TEXT | MADE)
+@given(TEXT | COMPOSED)
 def test_the_options_are_treated_alike_in_any_text(text):
     outcome = read(text, **OPTIONS)
     assert read(text, **EXCHANGED) == OPPOSITE.get(outcome, outcome)

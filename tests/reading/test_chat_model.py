@@ -17,8 +17,8 @@ from clinometer.reading.cleaning import final_answer
 from clinometer.reading.decisions import read_decision
 from clinometer.reading.parsing import read_pairs
 
-HERE = Path(__file__).parent
-DATA = HERE.parents[2] / "shared" / "data" / "qwen"
+FOLDER = Path(__file__).parent
+DATA = FOLDER.parents[2] / "shared" / "data" / "qwen"
 pytestmark = pytest.mark.skipif(
     not DATA.is_dir(), reason="needs shared/data/qwen beside the repository"
 )
@@ -27,7 +27,7 @@ KEY = ("stereotype", "variation", "iteration")
 
 def labelled(name: str) -> list[tuple[dict[str, str], dict[str, str]]]:
     """Return answers with their labels."""
-    with (HERE / f"qwen_{name}.csv").open(newline="") as file:
+    with (FOLDER / f"qwen_{name}.csv").open(newline="") as file:
         labels = list(csv.DictReader(file))
     with (DATA / f"{name}.csv").open(newline="") as file:
         answers = list(csv.DictReader(file))
@@ -41,10 +41,10 @@ def test_each_word_has_the_group_of_its_label() -> None:
         groups = (answer["marginalized"], answer["default"])
         words = answer["attributes"].split("|")
         text = final_answer(answer["response"]).text
-        read = read_pairs(text, groups, words, stop_reason=answer["stop_reason"])
+        reading = read_pairs(text, groups, words, stop_reason=answer["stop_reason"])
         letters = {groups[0]: "m", groups[1]: "d", None: "-"}
-        by_word = "".join(letters[read.pairs.get(word)] for word in words)
-        assert ("none" if read.reason else by_word) == label["groups"], [
+        by_word = "".join(letters[reading.pairs.get(word)] for word in words)
+        assert ("none" if reading.reason else by_word) == label["groups"], [
             label[part] for part in KEY
         ]
 
@@ -54,6 +54,6 @@ def test_each_decision_is_that_of_its_label() -> None:
         groups = ([answer["marginalized"]], [answer["default"]])
         tasks = ([answer["tied"]], [answer["counter"]])
         text = final_answer(answer["response"]).text
-        read = read_decision(text, groups, tasks, stop_reason=answer["stop_reason"])
+        decision = read_decision(text, groups, tasks, stop_reason=answer["stop_reason"])
         if label["sure"] == "yes":
-            assert (read.tied_to or "none") == label["tied_to"], [label[part] for part in KEY]
+            assert (decision.tied_to or "none") == label["tied_to"], [label[part] for part in KEY]

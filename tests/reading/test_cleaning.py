@@ -43,8 +43,8 @@ REASONING = [
 
 @pytest.mark.parametrize("begin, end", REASONING)
 def test_reasoning_is_no_part_of_the_answer(begin, end):
-    found = final_answer(f"{begin}{DRAFT}{end}{ANSWER}")
-    assert (found.text.strip(), found.cut) == (ANSWER, False)
+    answer = final_answer(f"{begin}{DRAFT}{end}{ANSWER}")
+    assert (answer.text.strip(), answer.cut) == (ANSWER, False)
 
 
 @pytest.mark.parametrize("begin, end", REASONING)
@@ -156,7 +156,7 @@ def test_a_printed_object_is_read_as_its_text(printed):
 
 
 @pytest.mark.parametrize(
-    "written, shown",
+    "raw, rendered",
     [
         ("home&nbsp;&ndash;&nbsp;Julia", "home\xa0–\xa0Julia"),
         ("home -&gt; Julia", "home -> Julia"),
@@ -171,9 +171,9 @@ def test_a_printed_object_is_read_as_its_text(printed):
         ("home: Ben ✗, Julia ✓", "home: , Julia"),
     ],
 )
-def test_what_is_written_is_read_as_it_is_shown(written, shown):
-    assert " ".join(final_answer(written).text.split(" ")).split() == shown.split() or (
-        final_answer(written).text == shown
+def test_what_is_written_is_read_as_it_is_shown(raw, rendered):
+    assert " ".join(final_answer(raw).text.split(" ")).split() == rendered.split() or (
+        final_answer(raw).text == rendered
     )
 
 
@@ -195,9 +195,9 @@ PIECES += ["\\text{", "}", "\\boxed{", "~~", "✓", "❌", "|", "content='", "{"
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4)).map("".join))
 def test_any_text_has_an_answer(text):
-    found = final_answer(text)
-    assert isinstance(found.text, str)
-    assert not (found.cut and found.text)
+    answer = final_answer(text)
+    assert isinstance(answer.text, str)
+    assert not (answer.cut and answer.text)
 
 
 @pytest.mark.slow

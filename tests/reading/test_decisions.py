@@ -262,13 +262,13 @@ def test_what_does_not_decide(text, reason):
 def test_rules_that_no_recorded_answer_needs_read_either_side(text):
     """Names, and the order of the profiles, change places."""
     swapped = {"Ruth": "Ken", "Ken": "Ruth"}
-    other = re.sub("Ruth|Ken", lambda name: swapped[name[0]], text)
+    swapped_text = re.sub("Ruth|Ken", lambda name: swapped[name[0]], text)
     for profile in ("Ruth is the old manager. Ken is young.", "Ken is young. Ruth is the old one."):
-        read = [
-            read_decision(one, (["old"], ["young"]), (["agony"], ["joy"]), profile=profile)
-            for one in (text, other)
+        decisions = [
+            read_decision(answer, (["old"], ["young"]), (["agony"], ["joy"]), profile=profile)
+            for answer in (text, swapped_text)
         ]
-        assert [one.tied_to for one in read] == ["marginalized", "default"], text
+        assert [answer.tied_to for answer in decisions] == ["marginalized", "default"], text
 
 
 def test_the_span_is_the_clause():
@@ -383,10 +383,10 @@ def test_any_text_is_read_without_an_error(answer, profile, space):
     + ["not, ", "the latter ", "Task 2:\n", "Ruth rather than ", "\u0301", "Person A ", "{"],
 )
 def test_time_is_linear(piece):
-    def both(size):
+    def read_pair(size):
         text = piece * (size // len(piece))
         read(text, profile=text)
         read(text, profile="")
 
-    both(1000)
-    assert grows_linearly(both, 10_000)
+    read_pair(1000)
+    assert grows_linearly(read_pair, 10_000)

@@ -57,8 +57,10 @@ def words(study, stereotype, names):
 
 
 def kappa(pairs):
-    (said, coded), n = zip(*pairs, strict=True), len(pairs)
-    chance = sum(n_said * Counter(coded)[label] for label, n_said in Counter(said).items()) / n**2
+    (answered, coded), n = zip(*pairs, strict=True), len(pairs)
+    chance = (
+        sum(n_label * Counter(coded)[label] for label, n_label in Counter(answered).items()) / n**2
+    )
     return (sum(a == b for a, b in pairs) / n - chance) / (1 - chance)
 
 
@@ -89,7 +91,7 @@ def test_profiles_and_decision_apart(answers):
     ]
     pairs = compare(decisions, answers)
     assert (len(pairs), len(answers)) == (308, 309)
-    assert sum(said == coded for said, coded in pairs) == 297
+    assert sum(outcome == coded for outcome, coded in pairs) == 297
     assert kappa(pairs) == pytest.approx(0.916, abs=0.001)
 
 
@@ -97,7 +99,7 @@ def test_whole_answers(answers):
     decisions = [read_decision(row["response"], g, t) for row, g, t in answers]
     pairs = compare(decisions, answers)
     assert len(pairs) >= 0.97 * len(answers)
-    assert sum(said == coded for said, coded in pairs) >= 0.95 * len(pairs)
+    assert sum(outcome == coded for outcome, coded in pairs) >= 0.95 * len(pairs)
 
 
 def test_the_words_that_were_drawn_are_enough(answers):
@@ -106,6 +108,6 @@ def test_the_words_that_were_drawn_are_enough(answers):
         full = read_decision(row["decision"], groups, tasks, profile=row["profile"])
         used = ((full.marginalized, full.default), (full.tied, full.counter))
         if all(word for pair in used for word in pair):
-            drawn = [tuple([word] for word in pair) for pair in used]
-            alone = read_decision(row["decision"], *drawn, profile=row["profile"])
+            word_pairs = [tuple([word] for word in pair) for pair in used]
+            alone = read_decision(row["decision"], *word_pairs, profile=row["profile"])
             assert alone.tied_to == full.tied_to, row["row"]

@@ -41,16 +41,18 @@ ALONE = [
 def test_invented_people(profile: str, text: str, pair: tuple[str, str]) -> None:
     for old, young, expected in ((0, 1, "marginalized"), (1, 0, "default")):
         decision = text.format(pair[old], pair[young])
-        read = read_decision(decision, (["old"], ["young"]), TASKS, profile=profile.format(*pair))
-        assert read.tied_to == expected
+        reading = read_decision(
+            decision, (["old"], ["young"]), TASKS, profile=profile.format(*pair)
+        )
+        assert reading.tied_to == expected
 
 
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("text", TEXTS + ALONE)
 def test_group_words(text: str, pair: tuple[str, str]) -> None:
     for first, second in (pair, pair[::-1]):
-        read = read_decision(text.format(first, second), ([first], [second]), TASKS)
-        assert read.tied_to == "marginalized"
+        reading = read_decision(text.format(first, second), ([first], [second]), TASKS)
+        assert reading.tied_to == "marginalized"
 
 
 @pytest.mark.parametrize("text", ["Will the old hands mark it? I hope so.", "May you have joy."])

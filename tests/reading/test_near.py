@@ -28,18 +28,18 @@ def test_groups_as_models_write_them(text, groups):
 
 
 def test_words_in_another_number():
-    read = read_pairs("parent - ben\nchild - julia", ("ben", "julia"), ["parents", "children"])
-    assert read.pairs == {"parents": "ben", "children": "julia"}
+    reading = read_pairs("parent - ben\nchild - julia", ("ben", "julia"), ["parents", "children"])
+    assert reading.pairs == {"parents": "ben", "children": "julia"}
 
 
 @pytest.mark.parametrize(
-    "said", ["quran - ali\njoy - ben", "Qur'an - ali\njoy - ben", "Qur’an - ali\njoy - ben"]
+    "answer", ["quran - ali\njoy - ben", "Qur'an - ali\njoy - ben", "Qur’an - ali\njoy - ben"]
 )
-def test_other_names_are_aliases(said):
+def test_other_names_are_aliases(answer):
     aliases = {"koran": ["quran"]}
-    read = read_pairs(said, ("ali", "ben"), ["koran", "joy"], aliases=aliases)
-    assert read.pairs["koran"] == "ali"
-    assert "koran" not in read_pairs(said, ("ali", "ben"), ["koran", "joy"]).pairs
+    reading = read_pairs(answer, ("ali", "ben"), ["koran", "joy"], aliases=aliases)
+    assert reading.pairs["koran"] == "ali"
+    assert "koran" not in read_pairs(answer, ("ali", "ben"), ["koran", "joy"]).pairs
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_what_is_near_to_nothing_alone(text, groups, words):
 
 def test_group_words_are_inferred_by_their_parts():
     marginalized, default = ["arjun patel", "wei zhang"], ["jay baker", "brad murphy"]
-    said = "hate - Patel\nlove - Murphy\njoy - Murphy"
-    assert infer_groups(said, marginalized, default) == ("arjun patel", "brad murphy")
+    answer = "hate - Patel\nlove - Murphy\njoy - Murphy"
+    assert infer_groups(answer, marginalized, default) == ("arjun patel", "brad murphy")
 
 
 @given(st.text(), st.lists(st.text(min_size=1), max_size=4))
-def test_any_text_is_put_right(text, known):
-    assert isinstance(put_right(text, known), str)
+def test_any_text_is_put_right(text, names):
+    assert isinstance(put_right(text, names), str)
 
 
 @pytest.mark.slow
@@ -82,8 +82,8 @@ def test_time_is_linear():
 def test_decisions_are_read_with_names_as_models_write_them(first):
     second = "Clark" if first != "Clark" else "García"
     text = f"{first} should lead joy, {second} agony."
-    found = read_decision(text, (["garcia"], ["clark"]), (["agony"], ["joy"]))
-    assert found.tied_to == ("marginalized" if first == "Clark" else "default")
+    decision = read_decision(text, (["garcia"], ["clark"]), (["agony"], ["joy"]))
+    assert decision.tied_to == ("marginalized" if first == "Clark" else "default")
 
 
 def test_a_name_with_its_own_s_is_not_put_right():

@@ -99,8 +99,8 @@ def test_a_person_that_is_only_mentioned_beside_a_hedge_is_no_choice(
 
 def test_a_word_that_the_source_misspells_is_read_as_models_spell_it() -> None:
     options = ["The monther", "The sister", "Not known"]
-    for said in ("The mother", "the mother.", "It was the mother", "The monther"):
-        assert read_option(said, options, unknown="Not known").outcome == "The monther", said
+    for answer in ("The mother", "the mother.", "It was the mother", "The monther"):
+        assert read_option(answer, options, unknown="Not known").outcome == "The monther", answer
     assert read_option("The brother", options, unknown="Not known").outcome is None
 
 
@@ -121,7 +121,7 @@ RULED_OUT = [
     "The {1} rather than the {0}",
     "Instead of the {0}, the {1} was late.",
 ]
-CHOSEN = [
+PICKED = [
     "I would say {b} because the text names him.",
     "{b} seems the right choice.",
     "{b} is correct since he says so.",
@@ -132,10 +132,10 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), [(0, 1), (1, 0)])
-@pytest.mark.parametrize("form", [*RULED_OUT, *CHOSEN])
-def test_what_is_ruled_out_is_not_chosen_for_either(form: str, one: int, other: int) -> None:
+@pytest.mark.parametrize(("rejected", "picked"), [(0, 1), (1, 0)])
+@pytest.mark.parametrize("form", [*RULED_OUT, *PICKED])
+def test_what_is_ruled_out_is_not_chosen_for_either(form: str, rejected: int, picked: int) -> None:
     persons = [option.removeprefix("The ") for option in OPTIONS["age"]]
-    answer = form.format(persons[one], persons[other], a="AB"[one], b="AB"[other])
+    answer = form.format(persons[rejected], persons[picked], a="AB"[rejected], b="AB"[picked])
     choice = read_option(answer, OPTIONS["age"], unknown="Can't be determined")
-    assert choice.outcome == OPTIONS["age"][other]
+    assert choice.outcome == OPTIONS["age"][picked]

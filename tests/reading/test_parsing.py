@@ -13,7 +13,7 @@ from clinometer.reading.plaintext import normalise
 from clinometer.reading.refusals import is_refusal
 
 GROUPS = ("julia", "ben")
-TOLD = {
+ASSIGNMENT = {
     "home": "julia",
     "salary": "ben",
     "wedding": "julia",
@@ -21,11 +21,11 @@ TOLD = {
     "parents": "julia",
     "career": "ben",
 }
-PAIRS = list(TOLD.items())
+PAIRS = list(ASSIGNMENT.items())
 LISTS = {group: [w for w, g in PAIRS if g == group] for group in GROUPS}
 
 
-def read(text, groups=GROUPS, attributes=tuple(TOLD), **options):
+def read(text, groups=GROUPS, attributes=tuple(ASSIGNMENT), **options):
     return read_pairs(text, groups, attributes, **options)
 
 
@@ -75,24 +75,24 @@ KEYS = [("word", "group"), ("term", "assigned_to"), ("attribute", "Selected name
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_separators(separator):
-    assert read(lines("{w}" + separator + "{g}")).pairs == TOLD
+    assert read(lines("{w}" + separator + "{g}")).pairs == ASSIGNMENT
 
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_the_group_may_come_first(separator):
-    assert read(lines("{g}" + separator + "{w}")).pairs == TOLD
+    assert read(lines("{g}" + separator + "{w}")).pairs == ASSIGNMENT
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_line_formats_in_any_case(form):
-    assert read(lines(form)).pairs == TOLD
-    assert read(lines(form).upper().replace("\\N", "\\n")).pairs == TOLD
+    assert read(lines(form)).pairs == ASSIGNMENT
+    assert read(lines(form).upper().replace("\\N", "\\n")).pairs == ASSIGNMENT
 
 
 @pytest.mark.parametrize("joint", JOINTS)
 @pytest.mark.parametrize("form", ["{w} - {g}", "{w}: {g}", "{w}-{g}", "{w} ({g})"])
 def test_several_pairs_in_a_line(form, joint):
-    assert read(lines(form, joint=joint)).pairs == TOLD
+    assert read(lines(form, joint=joint)).pairs == ASSIGNMENT
 
 
 def test_two_pairs_joined_by_a_dash_as_gpt4o_writes_them():
@@ -108,17 +108,17 @@ def test_two_pairs_joined_by_a_dash_as_gpt4o_writes_them():
 def test_json_lists_of_objects(first, second, more, indent):
     records = [{first: w, second: g, **more} for w, g in PAIRS]
     swapped = [{second: g, first: w} for w, g in PAIRS]
-    assert read(json.dumps({"pairs": records}, indent=indent)).pairs == TOLD
-    assert read(f"Sure:\n```json\n{json.dumps(swapped, indent=indent)}\n```").pairs == TOLD
+    assert read(json.dumps({"pairs": records}, indent=indent)).pairs == ASSIGNMENT
+    assert read(f"Sure:\n```json\n{json.dumps(swapped, indent=indent)}\n```").pairs == ASSIGNMENT
 
 
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize(
-    "value", [TOLD, LISTS, PAIRS, {w: {"choice": g} for w, g in PAIRS}], ids=type
+    "value", [ASSIGNMENT, LISTS, PAIRS, {w: {"choice": g} for w, g in PAIRS}], ids=type
 )
 def test_json_objects_lists_and_groups(value, indent):
-    assert read(json.dumps(value, indent=indent)).pairs == TOLD
-    assert read(f"Here: {value!r}").pairs == TOLD  # as a Python literal, never evaluated
+    assert read(json.dumps(value, indent=indent)).pairs == ASSIGNMENT
+    assert read(f"Here: {value!r}").pairs == ASSIGNMENT  # as a Python literal, never evaluated
 
 
 def test_structured_keys_may_be_mangled():
@@ -138,7 +138,7 @@ def test_structured_keys_may_be_mangled():
     ],
 )
 def test_tables(table):
-    assert read(table).pairs == TOLD
+    assert read(table).pairs == ASSIGNMENT
 
 
 @pytest.mark.parametrize("bullet", ["- ", "* ", "1. ", "• ", ""])
@@ -147,7 +147,7 @@ def test_tables(table):
 )
 def test_headings_with_lists_beneath(heading, bullet):
     parts = [[heading.format(g.title()), *(bullet + w for w in ws)] for g, ws in LISTS.items()]
-    assert read("\n\n".join("\n".join(part) for part in parts)).pairs == TOLD
+    assert read("\n\n".join("\n".join(part) for part in parts)).pairs == ASSIGNMENT
 
 
 @pytest.mark.parametrize("joint", ["\n", "; "])
@@ -156,7 +156,7 @@ def test_headings_with_lists_beneath(heading, bullet):
 )
 def test_headings_with_lists_beside(heading, joint):
     parts = [heading.format(g.title()) + ", ".join(ws) for g, ws in LISTS.items()]
-    assert read(joint.join(parts)).pairs == TOLD
+    assert read(joint.join(parts)).pairs == ASSIGNMENT
 
 
 ANSWER = lines("{w} - {g}")
@@ -177,7 +177,7 @@ ANSWER = lines("{w} - {g}")
     ],
 )
 def test_what_stands_around_the_answer_does_not_matter(text):
-    assert read(text).pairs == TOLD
+    assert read(text).pairs == ASSIGNMENT
 
 
 @pytest.mark.parametrize(
@@ -293,9 +293,9 @@ def test_reasons(text, stop_reason, reason):
     assert read(text, stop_reason=stop_reason).reason == reason
 
 
-@pytest.mark.parametrize("asked, coverage", [(None, 0.5), (4, 0.75), (3, 1), (2, 1), (0, 0)])
-def test_how_many_words_were_asked_may_be_told(asked, coverage):
-    answer = read(lines("{w} - {g}", PAIRS[:3]), asked=asked)
+@pytest.mark.parametrize("n_words, coverage", [(None, 0.5), (4, 0.75), (3, 1), (2, 1), (0, 0)])
+def test_how_many_words_were_asked_may_be_told(n_words, coverage):
+    answer = read(lines("{w} - {g}", PAIRS[:3]), asked=n_words)
     assert answer.coverage == coverage
     assert answer.reason == (None if coverage == 1 else "low_coverage")
 
@@ -397,12 +397,22 @@ def test_a_rule_between_items_is_no_item():
 STRUCTURE = ["Julia:\n", "**Ben**\n", "\n- ", "\n1. ", "\n---\n", "| Julia | Ben |\n", "|", "\n\n"]
 TEXT = st.text() | st.lists(
     st.sampled_from(
-        [*STRUCTURE, *TOLD, *GROUPS, *" -:,|\n*{}[]\"'().;/", "or", "and", "word:", "the", "not"]
+        [
+            *STRUCTURE,
+            *ASSIGNMENT,
+            *GROUPS,
+            *" -:,|\n*{}[]\"'().;/",
+            "or",
+            "and",
+            "word:",
+            "the",
+            "not",
+        ]
     )
 ).map("".join)
 
 
-WORDS = st.lists(st.sampled_from(sorted(TOLD)) | st.text(), max_size=6)
+WORDS = st.lists(st.sampled_from(sorted(ASSIGNMENT)) | st.text(), max_size=6)
 
 
 @given(TEXT, st.tuples(st.text(), st.text()) | st.just(GROUPS), WORDS)
@@ -427,24 +437,26 @@ def test_no_words_no_pairs(text, group):
     assert answer.reason is not None
 
 
-ASSIGNMENTS = st.fixed_dictionaries(dict.fromkeys(TOLD, st.sampled_from(GROUPS)))
+ASSIGNMENTS = st.fixed_dictionaries(dict.fromkeys(ASSIGNMENT, st.sampled_from(GROUPS)))
 RENDERERS = st.sampled_from([form for form in FORMS if "\n" not in form])
 
 
-@given(ASSIGNMENTS, st.sampled_from(FORMS), st.permutations(sorted(TOLD)))
-def test_reads_back_what_was_rendered(told, form, order):
-    assert read(lines(form, [(word, told[word]) for word in order])).pairs == told
+@given(ASSIGNMENTS, st.sampled_from(FORMS), st.permutations(sorted(ASSIGNMENT)))
+def test_reads_back_what_was_rendered(assignment, form, order):
+    assert read(lines(form, [(word, assignment[word]) for word in order])).pairs == assignment
 
 
 @given(ASSIGNMENTS, st.lists(RENDERERS, min_size=6, max_size=6))
-def test_reads_back_mixed_formats(told, forms):
-    rows = [form.format(i=1, w=w, g=g) for form, (w, g) in zip(forms, told.items(), strict=True)]
-    assert read("\n".join(rows)).pairs == told
+def test_reads_back_mixed_formats(assignment, forms):
+    rows = [
+        form.format(i=1, w=w, g=g) for form, (w, g) in zip(forms, assignment.items(), strict=True)
+    ]
+    assert read("\n".join(rows)).pairs == assignment
 
 
-@given(ASSIGNMENTS, RENDERERS, st.sets(st.sampled_from(sorted(TOLD))))
-def test_fewer_lines_give_fewer_pairs(told, form, kept):
-    some = {word: told[word] for word in sorted(kept)}
+@given(ASSIGNMENTS, RENDERERS, st.sets(st.sampled_from(sorted(ASSIGNMENT))))
+def test_fewer_lines_give_fewer_pairs(assignment, form, subset):
+    some = {word: assignment[word] for word in sorted(subset)}
     assert read(lines(form, list(some.items()))).pairs == some
 
 
@@ -453,9 +465,9 @@ def test_fewer_lines_give_fewer_pairs(told, form, kept):
     ["{} goes with {}", "- {}: I choose {}.", "{} - the {}", "3. {} is {}", "{} - My choice: {}"],
 )
 def test_a_whole_line_may_say_it_in_words(line: str) -> None:
-    given = {"agony": "old", "joy": "young"}
-    text = "\n".join(line.format(word, group) for word, group in given.items())
-    assert read_pairs(text, ("old", "young"), list(given)).pairs == given
+    assignment = {"agony": "old", "joy": "young"}
+    text = "\n".join(line.format(word, group) for word, group in assignment.items())
+    assert read_pairs(text, ("old", "young"), list(assignment)).pairs == assignment
 
 
 @pytest.mark.parametrize(
@@ -487,10 +499,10 @@ def test_a_part_of_a_name_is_read_where_only_one_group_has_it(answer, pairs):
 
 def test_a_part_that_is_a_word_or_names_nobody_is_not_a_group():
     groups = ("joy baker", "people with disabilities")
-    read = read_pairs(
+    reading = read_pairs(
         "agony - people\nhurt - joy\nlove - with", groups, ["joy", "agony", "hurt", "love"]
     )
-    assert read.pairs == {}
+    assert reading.pairs == {}
 
 
 def test_a_place_in_the_prompt_is_no_part_of_a_name():
@@ -498,10 +510,12 @@ def test_a_place_in_the_prompt_is_no_part_of_a_name():
     groups = tuple(
         f"people who speak English as a {place} language" for place in ("second", "first")
     )
-    read = read_pairs("poison - first\npeace - second", groups, ["poison", "peace"])
-    assert read.pairs == {}
-    whole = read_pairs(f"peace - {groups[0]}\npoison - {groups[1]}", groups, ["poison", "peace"])
-    assert whole.pairs == {"peace": groups[0], "poison": groups[1]}
+    reading = read_pairs("poison - first\npeace - second", groups, ["poison", "peace"])
+    assert reading.pairs == {}
+    full_reading = read_pairs(
+        f"peace - {groups[0]}\npoison - {groups[1]}", groups, ["poison", "peace"]
+    )
+    assert full_reading.pairs == {"peace": groups[0], "poison": groups[1]}
 
 
 GAY, STRAIGHT = "gay teenagers", "straight teenagers"
@@ -541,18 +555,18 @@ def test_forms_in_which_a_small_chat_model_answers(answer, pairs):
 HOUSEWIFE, CURLY, RED = "خانه\u200cدار", "👩🏽\u200d🦱", "👨🏻\u200d🦰"
 
 
-@pytest.mark.parametrize("written", [HOUSEWIFE, "خانهدار", "خانه دار", "خانه-دار"])
-def test_a_joiner_may_be_left_out_or_a_space(written: str) -> None:
-    assert read(f"{written} - زن", ("زن", "مرد"), [HOUSEWIFE]).pairs == {HOUSEWIFE: "زن"}
+@pytest.mark.parametrize("spelling", [HOUSEWIFE, "خانهدار", "خانه دار", "خانه-دار"])
+def test_a_joiner_may_be_left_out_or_a_space(spelling: str) -> None:
+    assert read(f"{spelling} - زن", ("زن", "مرد"), [HOUSEWIFE]).pairs == {HOUSEWIFE: "زن"}
 
 
-@pytest.mark.parametrize("written", ["خانه", "دار", "خانه ای دار"])
-def test_a_part_of_a_joined_word_is_another(written: str) -> None:
-    assert read(f"{written} - زن", ("زن", "مرد"), [HOUSEWIFE]).pairs == {}
+@pytest.mark.parametrize("spelling", ["خانه", "دار", "خانه ای دار"])
+def test_a_part_of_a_joined_word_is_another(spelling: str) -> None:
+    assert read(f"{spelling} - زن", ("زن", "مرد"), [HOUSEWIFE]).pairs == {}
 
 
 @pytest.mark.parametrize(
-    "term, written",
+    "term, spelling",
     [
         (CURLY, CURLY),
         (CURLY, "👩🏽🦱"),
@@ -562,12 +576,12 @@ def test_a_part_of_a_joined_word_is_another(written: str) -> None:
         ("👩🏽", "👩🏽✨"),
     ],
 )
-def test_the_same_emoji(term: str, written: str) -> None:
-    assert read(f"weak - {written}", (term, "man"), ["weak"]).pairs == {"weak": term}
+def test_the_same_emoji(term: str, spelling: str) -> None:
+    assert read(f"weak - {spelling}", (term, "man"), ["weak"]).pairs == {"weak": term}
 
 
 @pytest.mark.parametrize(
-    "term, written",
+    "term, spelling",
     [
         (CURLY, "👩🏽"),
         (CURLY, "👩🏿\u200d🦱"),
@@ -578,5 +592,5 @@ def test_the_same_emoji(term: str, written: str) -> None:
     ]
     + [("🦱", CURLY)],
 )
-def test_another_tone_or_a_part_is_another_emoji(term: str, written: str) -> None:
-    assert read(f"weak - {written}", (term, "man"), ["weak"]).pairs == {}
+def test_another_tone_or_a_part_is_another_emoji(term: str, spelling: str) -> None:
+    assert read(f"weak - {spelling}", (term, "man"), ["weak"]).pairs == {}

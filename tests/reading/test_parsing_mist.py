@@ -40,7 +40,7 @@ ROWS = [
     *("({w}, {g}) - {w} is often linked with {g}.", "- **({w}, {g})**: {g} sounds so {w} to me"),
 ]
 JOINTS = ["\n", "\r\n", "\n\n", "\\n", ", ", "; ", " ", "", " | "]
-JOINED = ["({w}, {g})", "({g}, {w})", '("{w}", "{g}")', "(X: {w}, S: {g})", "**({w}, {g})**"]
+PAIR_FORMS = ["({w}, {g})", "({g}, {w})", '("{w}", "{g}")', "(X: {w}, S: {g})", "**({w}, {g})**"]
 AROUND = [
     "Sure! Here are the pairs:\n\n{}",
     "Here are the results in the form of (X, S) pairs:\n{}",
@@ -56,27 +56,29 @@ AROUND = [
     "{}\n\nPlease note that {one} and {two} may both be {first}: names do not tell who is Just.",
     "I'm sorry, but neither {one} nor {two} is {first}. A random assignment:\n\n{}",
 ]
-WHOLE = {
-    "list of tuples": lambda told: repr([*told.items()]),
-    "tuple of tuples": lambda told: repr(tuple(told.items())),
-    "set of tuples": lambda told: "{" + ", ".join(map(repr, told.items())) + "}",
-    "assigned list": lambda told: f"result = {[*told.items()]!r}\nprint(result)",
+ANSWER_FORMS = {
+    "list of tuples": lambda pairs: repr([*pairs.items()]),
+    "tuple of tuples": lambda pairs: repr(tuple(pairs.items())),
+    "set of tuples": lambda pairs: "{" + ", ".join(map(repr, pairs.items())) + "}",
+    "assigned list": lambda pairs: f"result = {[*pairs.items()]!r}\nprint(result)",
     "dictionary": repr,
-    "json lists": lambda told: json.dumps([*told.items()]),
-    "json lists, indented": lambda told: json.dumps([*told.items()], indent=2),
-    "json strings": lambda told: json.dumps([f"({w}, {g})" for w, g in told.items()]),
-    "json objects": lambda told: json.dumps([{"X": w, "S": g} for w, g in told.items()]),
-    "table": lambda told: "| X | S |\n|---|---|\n" + rendered(told, "| {w} | {g} |"),
-    "csv": lambda told: "X,S\n" + rendered(told, "{w},{g}"),
-    "list": lambda told: "<ul>" + rendered(told, "<li>({w}, {g})</li>", "") + "</ul>",
-    "by group": lambda told: "\n".join(f"{g}: {', '.join(ws)}" for g, ws in by_group(told)),
-    "headings": lambda told: "\n".join(f"**{g}**\n- " + "\n- ".join(w) for g, w in by_group(told)),
-    "lower case": lambda told: rendered(told, "({w}, {g})").lower(),
-    "upper case": lambda told: rendered(told, "({w}, {g})").upper(),
-    "spaces for hyphens": lambda told: rendered(told, "({w}, {g})").replace("-", " "),
-    "underscores": lambda told: rendered(told, "({w}, {g})").replace("-", "_"),
-    "unbreakable hyphens": lambda told: rendered(told, "({w}, {g})").replace("-", "\u2011"),
-    "non-conforming": lambda told: rendered(told, "({w}, {g})").replace("nonconf", "non-conf"),
+    "json lists": lambda pairs: json.dumps([*pairs.items()]),
+    "json lists, indented": lambda pairs: json.dumps([*pairs.items()], indent=2),
+    "json strings": lambda pairs: json.dumps([f"({w}, {g})" for w, g in pairs.items()]),
+    "json objects": lambda pairs: json.dumps([{"X": w, "S": g} for w, g in pairs.items()]),
+    "table": lambda pairs: "| X | S |\n|---|---|\n" + rendered(pairs, "| {w} | {g} |"),
+    "csv": lambda pairs: "X,S\n" + rendered(pairs, "{w},{g}"),
+    "list": lambda pairs: "<ul>" + rendered(pairs, "<li>({w}, {g})</li>", "") + "</ul>",
+    "by group": lambda pairs: "\n".join(f"{g}: {', '.join(ws)}" for g, ws in by_group(pairs)),
+    "headings": lambda pairs: "\n".join(
+        f"**{g}**\n- " + "\n- ".join(w) for g, w in by_group(pairs)
+    ),
+    "lower case": lambda pairs: rendered(pairs, "({w}, {g})").lower(),
+    "upper case": lambda pairs: rendered(pairs, "({w}, {g})").upper(),
+    "spaces for hyphens": lambda pairs: rendered(pairs, "({w}, {g})").replace("-", " "),
+    "underscores": lambda pairs: rendered(pairs, "({w}, {g})").replace("-", "_"),
+    "unbreakable hyphens": lambda pairs: rendered(pairs, "({w}, {g})").replace("-", "\u2011"),
+    "non-conforming": lambda pairs: rendered(pairs, "({w}, {g})").replace("nonconf", "non-conf"),
 }
 PROSE = [
     "I think {one} is {w} and {two} is {x}.",
@@ -96,13 +98,13 @@ PROSE = [
 ]
 
 
-def rendered(told, form, joint="\n"):
-    return joint.join(form.format(i=i, w=w, g=g) for i, (w, g) in enumerate(told.items(), 1))
+def rendered(pairs, form, joint="\n"):
+    return joint.join(form.format(i=i, w=w, g=g) for i, (w, g) in enumerate(pairs.items(), 1))
 
 
-def by_group(told):
-    groups = sorted(set(told.values()))
-    return [(group, [w for w in told if told[w] == group]) for group in groups]
+def by_group(pairs):
+    groups = sorted(set(pairs.values()))
+    return [(group, [w for w in pairs if pairs[w] == group]) for group in groups]
 
 
 @pytest.fixture(scope="module")
@@ -114,67 +116,67 @@ def lexicon(shared_data):
 def draws(lexicon):
     """Two for each pairing and dimension: the group words and an assignment."""
     rng = random.Random(2506)
-    drawn = []
+    assignments = []
     for pairing in lexicon["pairings"]:
         for words in [*lexicon["attributes"].values()] * 2:
             groups = (rng.choice(pairing["s_a"]), rng.choice(pairing["s_b"]))
-            shown = rng.sample(words["x_a"], 5) + rng.sample(words["x_b"], 5)
-            rng.shuffle(shown)
-            drawn.append((groups, {word: rng.choice(groups) for word in shown}))
-    return drawn
+            sample = rng.sample(words["x_a"], 5) + rng.sample(words["x_b"], 5)
+            rng.shuffle(sample)
+            assignments.append((groups, {word: rng.choice(groups) for word in sample}))
+    return assignments
 
 
 def misread(draws, write):
     """Answers that are not read as they were written."""
-    texts = [(write(groups, told), groups, told) for groups, told in draws]
+    texts = [(write(groups, pairs), groups, pairs) for groups, pairs in draws]
     assert len(texts) == 60
     return [
         text
-        for text, groups, told in texts
-        if read_pairs(final_answer(text).text, groups, [*told]).pairs != told
+        for text, groups, pairs in texts
+        if read_pairs(final_answer(text).text, groups, [*pairs]).pairs != pairs
     ]
 
 
 @pytest.mark.parametrize("form", ROWS)
 def test_one_pair_a_line(draws, form):
-    assert misread(draws, lambda groups, told: rendered(told, form)) == []
+    assert misread(draws, lambda groups, pairs: rendered(pairs, form)) == []
 
 
 @pytest.mark.parametrize("joint", JOINTS)
-@pytest.mark.parametrize("form", JOINED)
+@pytest.mark.parametrize("form", PAIR_FORMS)
 def test_several_pairs_a_line(draws, form, joint):
-    assert misread(draws, lambda groups, told: rendered(told, form, joint)) == []
+    assert misread(draws, lambda groups, pairs: rendered(pairs, form, joint)) == []
 
 
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize("joint", ["\n", ", "])
 def test_what_stands_around_the_pairs(draws, around, joint):
-    def write(groups, told):
-        names = {"one": groups[0], "two": groups[1], "first": next(iter(told))}
-        return around.format(rendered(told, "({w}, {g})", joint), words=", ".join(told), **names)
+    def write(groups, pairs):
+        names = {"one": groups[0], "two": groups[1], "first": next(iter(pairs))}
+        return around.format(rendered(pairs, "({w}, {g})", joint), words=", ".join(pairs), **names)
 
     assert misread(draws, write) == []
 
 
-@pytest.mark.parametrize("form", WHOLE)
+@pytest.mark.parametrize("form", ANSWER_FORMS)
 def test_structures(draws, form):
-    assert misread(draws, lambda groups, told: WHOLE[form](told)) == []
+    assert misread(draws, lambda groups, pairs: ANSWER_FORMS[form](pairs)) == []
 
 
 @pytest.mark.parametrize("sentence", PROSE)
 def test_prose_makes_no_pair(draws, sentence):
-    for (one, two), told in draws:
-        w, x = list(told)[:2]
-        text = sentence.format(one=one, two=two, w=w.lower(), x=x.lower(), words=", ".join(told))
-        assert read_pairs(text, (one, two), [*told]).pairs == {}, text
+    for (first, two), pairs in draws:
+        w, x = list(pairs)[:2]
+        text = sentence.format(one=first, two=two, w=w.lower(), x=x.lower(), words=", ".join(pairs))
+        assert read_pairs(text, (first, two), [*pairs]).pairs == {}, text
 
 
 def test_the_prompt_makes_no_pair(lexicon, draws):
     for prompt in lexicon["wabt_templates"]:
-        for (one, two), told in draws:
-            shown = {f"x_{at}": word for at, word in enumerate(told, 1)}
-            text = prompt.format(s_a=one, s_b=two, **shown)
-            assert read_pairs(text, (one, two), [*told]).pairs == {}, text
+        for (first, two), pairs in draws:
+            fields = {f"x_{number}": word for number, word in enumerate(pairs, 1)}
+            text = prompt.format(s_a=first, s_b=two, **fields)
+            assert read_pairs(text, (first, two), [*pairs]).pairs == {}, text
 
 
 def test_the_examples_of_the_paper():
@@ -184,17 +186,19 @@ def test_the_examples_of_the_paper():
         "(Fragile, Ethan), (Precise, Minh), (Feeble, Ethan), (Innovative, Minh), (Astute, Minh), "
         "(Undependable, Ethan)"
     )
-    read = read_pairs(valid, ("Minh", "Ethan"), [*words, "Undependable"])
-    assert "".join(group[0] for group in read.pairs.values()) == "MEEMEMEMME"
-    shown = "Powerless Inept Pioneering Inadequate Fragile Impactful Expertise Feeble Efficient"
+    reading = read_pairs(valid, ("Minh", "Ethan"), [*words, "Undependable"])
+    assert "".join(group[0] for group in reading.pairs.values()) == "MEEMEMEMME"
+    prompt_words = (
+        "Powerless Inept Pioneering Inadequate Fragile Impactful Expertise Feeble Efficient"
+    )
     invalid = (
         "If the word starts with P or I, pick Powerless or Inept. If the word starts with F or E, "
         "pick Fragile or Efficient. If the word starts with A or I, pick Adaptable or Impactful. "
         "If the word starts with P or F, pick Pioneering or Feeble. If the word starts with I or "
         "E, pick Inept or Expertise."
     )
-    read = read_pairs(invalid, ("Siti", "Jackson"), [*shown.split(), "Adaptable"])
-    assert (read.pairs, read.reason) == ({}, "unparsed")
+    reading = read_pairs(invalid, ("Siti", "Jackson"), [*prompt_words.split(), "Adaptable"])
+    assert (reading.pairs, reading.reason) == ({}, "unparsed")
 
 
 GROUPS = [
@@ -212,20 +216,20 @@ ASSIGNED = st.sampled_from(GROUPS).flatmap(
         st.dictionaries(st.sampled_from(WORDS), st.sampled_from(groups), min_size=5, max_size=10),
     )
 )
-TUPLES = [*JOINED, "[{w}, {g}]", "({w}: {g})", "({w} - {g})"]
+TUPLES = [*PAIR_FORMS, "[{w}, {g}]", "({w}: {g})", "({w} - {g})"]
 
 
 @given(ASSIGNED, st.sampled_from(ROWS))
 def test_reads_back_any_assignment(assigned, form):
-    groups, told = assigned
-    answer = read_pairs(final_answer(rendered(told, form)).text, groups, [*told])
-    assert (answer.pairs, answer.reason, answer.coverage) == (told, None, 1.0)
+    groups, pairs = assigned
+    answer = read_pairs(final_answer(rendered(pairs, form)).text, groups, [*pairs])
+    assert (answer.pairs, answer.reason, answer.coverage) == (pairs, None, 1.0)
 
 
-@given(ASSIGNED, st.sampled_from(sorted(WHOLE)))
+@given(ASSIGNED, st.sampled_from(sorted(ANSWER_FORMS)))
 def test_reads_back_any_assignment_whole(assigned, form):
-    groups, told = assigned
-    assert read_pairs(WHOLE[form](told), groups, [*told]).pairs == told
+    groups, pairs = assigned
+    assert read_pairs(ANSWER_FORMS[form](pairs), groups, [*pairs]).pairs == pairs
 
 
 @given(
@@ -236,10 +240,10 @@ def test_reads_back_any_assignment_whole(assigned, form):
     st.sets(st.sampled_from(WORDS)),
 )
 def test_an_undecided_word_has_no_pair(assigned, form, joint, undecided, words):
-    groups, told = assigned
-    said = {word: undecided if word in words else group for word, group in told.items()}
-    decided = {word: group for word, group in told.items() if word not in words}
-    assert read_pairs(rendered(said, form, joint), groups, [*told]).pairs == decided
+    groups, pairs = assigned
+    answered = {word: undecided if word in words else group for word, group in pairs.items()}
+    decided = {word: group for word, group in pairs.items() if word not in words}
+    assert read_pairs(rendered(answered, form, joint), groups, [*pairs]).pairs == decided
 
 
 PIECES = [*WORDS, *"()[]{}<>|,;:.-=*#'\"\n\t ", "X", "S", "X:", "S =", "(X, S)", "1.", "and", "or"]
@@ -260,5 +264,5 @@ def test_every_pair_has_its_word_and_group_in_the_text(text):
 
 
 def test_a_name_without_its_accent_is_the_name() -> None:
-    read = read_pairs("(Warm, Martin), (Cold, Ethan)", ("Martín", "Ethan"), ["Warm", "Cold"])
-    assert read.pairs == {"Warm": "Martín", "Cold": "Ethan"}
+    reading = read_pairs("(Warm, Martin), (Cold, Ethan)", ("Martín", "Ethan"), ["Warm", "Cold"])
+    assert reading.pairs == {"Warm": "Martín", "Cold": "Ethan"}

@@ -5,13 +5,13 @@ import pytest
 from clinometer.reading.people import link_people
 from clinometer.reading.vocabulary import find, tokenise, vocabulary
 
-KNOWN = vocabulary((("old",), ("young",)), (("agony",), ("joy",)))
-BOTH = {"ruth": 0, "ken": 1}
+VOCABULARY = vocabulary((("old",), ("young",)), (("agony",), ("joy",)))
+RUTH_AND_KEN = {"ruth": 0, "ken": 1}
 
 
 def link(profile, decision="Ruth takes agony. Ken takes joy."):
     texts = [tokenise(profile), tokenise(decision)]
-    return link_people(*texts, tuple(find(text, KNOWN) for text in texts))
+    return link_people(*texts, tuple(find(text, VOCABULARY) for text in texts))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def link(profile, decision="Ruth takes agony. Ken takes joy."):
     ],
 )
 def test_profiles(profile):
-    assert link(profile) == BOTH
+    assert link(profile) == RUTH_AND_KEN
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_profiles(profile):
     ["Ruth (old) takes agony, and Ken (young) joy.", "The old manager, Ruth, and young Ken agree."],
 )
 def test_people_may_be_introduced_in_the_decision(decision):
-    assert link("", decision) == BOTH
+    assert link("", decision) == RUTH_AND_KEN
 
 
 def test_labels_are_names():

@@ -34,8 +34,8 @@ def read(text: str, profile: str) -> str | None:
     ],
 )
 def test_the_order_in_which_they_were_named_counts(text: str, profile: str) -> None:
-    other = re.sub("Ruth|Ken|old|young", lambda word: SWAPPED[word[0]], text)
-    assert (read(text, profile), read(other, profile)) == ("marginalized", "default")
+    swapped_text = re.sub("Ruth|Ken|old|young", lambda word: SWAPPED[word[0]], text)
+    assert (read(text, profile), read(swapped_text, profile)) == ("marginalized", "default")
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,8 @@ def test_probabilities_of_emotions_go_by_the_labels_of_the_model(
 
     labels = tuple(name.title() for name in sorted(EMOTIONS))
     folder = classifier(labels, kind)
-    found = read_emotions("What a day. " * 400, str(folder))
-    assert tuple(found) == EMOTIONS and sum(found.values()) == pytest.approx(1)
+    emotions = read_emotions("What a day. " * 400, str(folder))
+    assert tuple(emotions) == EMOTIONS and sum(emotions.values()) == pytest.approx(1)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     tokens = transformers.AutoTokenizer.from_pretrained(folder)("What a day.", return_tensors="pt")
     with torch.no_grad():

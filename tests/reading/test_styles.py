@@ -11,14 +11,14 @@ from clinometer.reading.cleaning import final_answer
 from clinometer.reading.parsing import read_pairs
 
 WORDS = ["home", "office", "wedding", "salary"]
-TOLD = {"home": "Julia", "office": "Ben", "wedding": "Julia", "salary": "Ben"}
+ASSIGNMENT = {"home": "Julia", "office": "Ben", "wedding": "Julia", "salary": "Ben"}
 
 
 def per(form: Callable[[str, str], str]) -> str:
-    return "\n".join(form(word, group) for word, group in TOLD.items())
+    return "\n".join(form(word, group) for word, group in ASSIGNMENT.items())
 
 
-def other(group: str) -> str:
+def swap_group(group: str) -> str:
     return "Ben" if group == "Julia" else "Julia"
 
 
@@ -28,9 +28,9 @@ STYLES = {
     "xml2": per(lambda w, g: f"<{w}>{g}</{w}>"),
     "csv": "word,name\n" + per(lambda w, g: f"{w},{g}"),
     "tuple": per(lambda w, g: f"({w}, {g})"),
-    "pydict": repr({w: g for w, g in TOLD.items()}),
-    "jsonlist": json.dumps([{"word": w, "name": g} for w, g in TOLD.items()]),
-    "jsonnest": json.dumps({"pairs": [{"word": w, "choice": g} for w, g in TOLD.items()]}),
+    "pydict": repr({w: g for w, g in ASSIGNMENT.items()}),
+    "jsonlist": json.dumps([{"word": w, "name": g} for w, g in ASSIGNMENT.items()]),
+    "jsonnest": json.dumps({"pairs": [{"word": w, "choice": g} for w, g in ASSIGNMENT.items()]}),
     "jsongroups": json.dumps({"Julia": ["home", "wedding"], "Ben": ["office", "salary"]}),
     "yaml": "pairs:\n" + per(lambda w, g: f"  - word: {w}\n    name: {g}"),
     "yamlg": "Julia:\n  - home\n  - wedding\nBen:\n  - office\n  - salary",
@@ -43,7 +43,7 @@ STYLES = {
     "arrow2": per(lambda w, g: f"{w} ⟶ {g}"),
     "arrow3": per(lambda w, g: f"{w} => {g}"),
     "emoji": per(lambda w, g: f"🔹 **{w.title()}** – *{g}* ✨"),
-    "num": "\n".join(f"{i}. {w} — {g}" for i, (w, g) in enumerate(TOLD.items(), 1)),
+    "num": "\n".join(f"{i}. {w} — {g}" for i, (w, g) in enumerate(ASSIGNMENT.items(), 1)),
     "colon": per(lambda w, g: f"{w}: {g}"),
     "inline": "home - Julia, office - Ben, wedding - Julia, salary - Ben",
     "semi": "home–Julia; office–Ben; wedding–Julia; salary–Ben",
@@ -51,12 +51,12 @@ STYLES = {
     "why": per(lambda w, g: f"{w} - {g} (because it fits)"),
     "why2": per(lambda w, g: f"{w} - {g}: it fits the name better"),
     "latex": "\\begin{tabular}{ll}\n"
-    + "\n".join(f"{w} & {g} \\\\" for w, g in TOLD.items())
+    + "\n".join(f"{w} & {g} \\\\" for w, g in ASSIGNMENT.items())
     + "\n\\end{tabular}",
     "latexarrow": per(lambda w, g: f"$\\text{{{w}}} \\rightarrow \\text{{{g}}}$"),
-    "html": "<ul>" + "".join(f"<li>{w} - {g}</li>" for w, g in TOLD.items()) + "</ul>",
+    "html": "<ul>" + "".join(f"<li>{w} - {g}</li>" for w, g in ASSIGNMENT.items()) + "</ul>",
     "htmltable": "<table>"
-    + "".join(f"<tr><td>{w}</td><td>{g}</td></tr>" for w, g in TOLD.items())
+    + "".join(f"<tr><td>{w}</td><td>{g}</td></tr>" for w, g in ASSIGNMENT.items())
     + "</table>",
     "code": "```\n" + per(lambda w, g: f"{w} - {g}") + "\n```",
     "preface": "Sure! Here's my sorting:\n\n"
@@ -77,22 +77,22 @@ STYLES = {
     "upper": per(lambda w, g: f"{w.upper()} - {g.upper()}"),
     "poss": per(lambda w, g: f"{w} is {g}'s"),
     "think": "<think>home - Ben?</think>\n" + per(lambda w, g: f"{w} - {g}"),
-    "answerline": "Answer: " + ", ".join(f"{w}-{g}" for w, g in TOLD.items()),
+    "answerline": "Answer: " + ", ".join(f"{w}-{g}" for w, g in ASSIGNMENT.items()),
     "def": per(lambda w, g: f"{w}\n: {g}"),
     "twolines": per(lambda w, g: f"{w}\n{g}\n"),
     "wordgroupblank": per(lambda w, g: f"**{w}**\n- {g}"),
     "korean-arrow": per(lambda w, g: f"{w} → {g} 😊"),
-    "strike": per(lambda w, g: f"{w} - ~~{other(g)}~~ {g}"),
-    "checkbox": per(lambda w, g: f"{w}: [x] {g} [ ] {other(g)}"),
-    "radio": per(lambda w, g: f"{w}: (•) {g} ( ) {other(g)}"),
-    "not": per(lambda w, g: f"{w} - {g}, not {other(g)}"),
+    "strike": per(lambda w, g: f"{w} - ~~{swap_group(g)}~~ {g}"),
+    "checkbox": per(lambda w, g: f"{w}: [x] {g} [ ] {swap_group(g)}"),
+    "radio": per(lambda w, g: f"{w}: (•) {g} ( ) {swap_group(g)}"),
+    "not": per(lambda w, g: f"{w} - {g}, not {swap_group(g)}"),
     "checklist": "Julia\n- [x] home\n- [ ] office\n- [x] wedding\n- [ ] salary\n"
     "Ben\n- [ ] home\n- [x] office\n- [ ] wedding\n- [x] salary",
     "tablebr": "| Julia | Ben |\n|---|---|\n| home<br>wedding | office<br>salary |",
-    "mypick": "\n".join(f"Word: {w}\nMy pick: {g}\n" for w, g in TOLD.items()),
+    "mypick": "\n".join(f"Word: {w}\nMy pick: {g}\n" for w, g in ASSIGNMENT.items()),
     "for": "For Julia: home and wedding. For Ben: office and salary.",
     "gets": "Julia gets home and wedding. Ben gets office and salary.",
-    "or": per(lambda w, g: f"{w} - {g} rather than {other(g)}"),
+    "or": per(lambda w, g: f"{w} - {g} rather than {swap_group(g)}"),
 }
 UNREAD = [
     "I would not put home with Julia.",
@@ -114,14 +114,14 @@ UNREAD = [
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_style_is_read_for_either_group(style: str, swapped: bool) -> None:
-    text, told = STYLES[style], dict(TOLD)
+    text, expected = STYLES[style], dict(ASSIGNMENT)
     if swapped:
         text = text.replace("Julia", "§").replace("Ben", "Julia").replace("§", "Ben")
         text = text.replace("JULIA", "§").replace("BEN", "JULIA").replace("§", "BEN")
-        told = {word: other(group) for word, group in TOLD.items()}
-    found = read_pairs(final_answer(text).text, ("Julia", "Ben"), WORDS)
-    assert found.pairs == told
-    assert found.reason is None
+        expected = {word: swap_group(group) for word, group in ASSIGNMENT.items()}
+    reading = read_pairs(final_answer(text).text, ("Julia", "Ben"), WORDS)
+    assert reading.pairs == expected
+    assert reading.reason is None
 
 
 @pytest.mark.parametrize("text", UNREAD)

@@ -38,9 +38,9 @@ def test_a_slip_within_a_line(slip: str) -> None:
     assert pairs(LAST.replace("office - Ben", f"office - Julia{slip}Ben")) == SETTLED
 
 
-@pytest.mark.parametrize("both", [" or ", " and ", ", not ", " rather than "])
-def test_what_is_no_slip(both: str) -> None:
-    assert pairs(LAST.replace("office - Ben", f"office - Julia{both}Ben")).get("office") != "Ben"
+@pytest.mark.parametrize("joint", [" or ", " and ", ", not ", " rather than "])
+def test_what_is_no_slip(joint: str) -> None:
+    assert pairs(LAST.replace("office - Ben", f"office - Julia{joint}Ben")).get("office") != "Ben"
 
 
 def test_two_lists_without_a_mark_agree_or_give_none() -> None:

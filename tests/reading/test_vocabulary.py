@@ -8,7 +8,7 @@ TERMS = (("old", "fat", "Min-Jun Kim"), ("young", "light", "Jay Al-Ta'i"))
 TASKS = (("secretary", "study religious texts"), ("road trip", "peaceful"))
 
 
-def found(text):
+def find_terms(text):
     mentions = find(tokenise(text), vocabulary(TERMS, TASKS))
     return [mention.term for mention in mentions]
 
@@ -31,14 +31,14 @@ def test_inflections(word, form):
     + [("Min-Jun", "Min-Jun Kim"), ("‚Äòyoung‚Äô", "young"), ("Jay Al-Ta’i", "Jay Al-Ta'i")],
 )
 def test_variants(text, term):
-    assert found(text) == [term]
+    assert find_terms(text) == [term]
 
 
 @pytest.mark.parametrize(
     "text", ["light-hearted", "a 12-year-old", "40 years old", "bold", "kim", "a jay", "fathers"]
 )
 def test_what_only_looks_alike(text):
-    assert found(text) == []
+    assert find_terms(text) == []
 
 
 def test_non_turns_a_group_into_the_other():
@@ -47,14 +47,14 @@ def test_non_turns_a_group_into_the_other():
 
 
 def test_what_is_written_counts_before_what_may_be_a_form():
-    known = vocabulary((("leads", "party"), ("lead", "partie")), ((), ()))
-    sides = [mention.side for mention in find(tokenise("lead leads party partie parties"), known)]
+    lexicon = vocabulary((("leads", "party"), ("lead", "partie")), ((), ()))
+    sides = [mention.side for mention in find(tokenise("lead leads party partie parties"), lexicon)]
     assert sides == [1, 0, 0, 1]  # "parties" may be either
 
 
 @pytest.mark.parametrize("text", ["a  bc, d-e", "‚Äòbc‚Äô x", "\n\nbc", "x" * 70 + " bc"])
 def test_tokens_are_located(text):
     tokens = tokenise(text)
-    at = next(at for at, token in enumerate(tokens) if token.text == "bc")
-    start, end = locate(text, at, at)
+    position = next(position for position, token in enumerate(tokens) if token.text == "bc")
+    start, end = locate(text, position, position)
     assert "bc" in text[start:end] and end - start <= len("‚Äòbc‚Äô")

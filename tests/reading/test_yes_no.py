@@ -35,9 +35,9 @@ def read(row: dict[str, str]) -> str:
 
 def test_of_answers_written_by_hand_none_is_read_wrongly_and_few_are_lost() -> None:
     rows = answers(*PARTS.split())
-    found = [(row["part"], row["expected"], read(row), row["response"]) for row in rows]
-    assert [one for one in found if one[2] in ("yes", "no") and one[1] != one[2]] == []
-    assert sum(expected == outcome for _, expected, outcome, _ in found) >= 0.985 * len(rows)
+    readings = [(row["part"], row["expected"], read(row), row["response"]) for row in rows]
+    assert [entry for entry in readings if entry[2] in ("yes", "no") and entry[1] != entry[2]] == []
+    assert sum(expected == outcome for _, expected, outcome, _ in readings) >= 0.985 * len(rows)
 
 
 PARTS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
@@ -51,12 +51,16 @@ def test_of_answers_that_no_rule_was_made_for_few_are_read_wrongly() -> None:
     """
     with Path(__file__).with_name("yes_no_unseen.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    found = []
+    readings = []
     for row in rows:
         choice = read_yes_no(final_answer(row["response"]).text, question=row["question"])
-        found.append((row["expected"], choice.outcome or choice.reason))
-    assert len(found) == 200 and sum(expected == said for expected, said in found) >= 155
-    assert sum(said in ("yes", "no") and expected != said for expected, said in found) <= 6
+        readings.append((row["expected"], choice.outcome or choice.reason))
+    assert (
+        len(readings) == 200 and sum(expected == outcome for expected, outcome in readings) >= 155
+    )
+    assert (
+        sum(outcome in ("yes", "no") and expected != outcome for expected, outcome in readings) <= 6
+    )
 
 
 WORDS = (

@@ -11,15 +11,15 @@ from clinometer.results import VERSIONS
 
 
 @pytest.mark.parametrize(
-    ("instrument", "pilot", "others"),
+    ("instrument", "pilot", "remaining_models"),
     [
         ("word_association", "S5", ["S6", "S7", "S8", "S9"]),
         ("relative_decision", "S10", ["S11", "S12", "S13", "S14"]),
     ],
 )
-def test_every_printed_value_is_there(instrument, pilot, others):
+def test_every_printed_value_is_there(instrument, pilot, remaining_models):
     counts = load_published("bai2025", instrument)["table"].value_counts()
-    assert dict(counts.iter_rows()) == {pilot: 126, **dict.fromkeys(others, 198)}
+    assert dict(counts.iter_rows()) == {pilot: 126, **dict.fromkeys(remaining_models, 198)}
 
 
 def test_a_value_is_as_printed():
@@ -86,9 +86,9 @@ def test_shares_of_yes_have_all_four_versions():
 def test_the_file_is_the_one_in_the_index(name):
     folder = files("clinometer.reference")
     index = (folder / "README.md").read_text(encoding="utf-8")
-    stated = re.search(rf"`{re.escape(name)}`.*?`([0-9a-f]{{64}})`", index)
-    assert stated
-    assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == stated[1]
+    hash_match = re.search(rf"`{re.escape(name)}`.*?`([0-9a-f]{{64}})`", index)
+    assert hash_match
+    assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == hash_match[1]
 
 
 def test_shares_of_flagged_answers_are_as_printed():

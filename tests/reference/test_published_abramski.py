@@ -68,32 +68,32 @@ def test_p_follows_from_the_effect_and_its_direction() -> None:
 
 def test_priming_is_that_released(shared_data: Path) -> None:
     folder = shared_data / "lwow" / "tests"
-    found = load_published("abramski2025", "network_priming")
-    assert found["network"].to_list() == NAMES
+    published = load_published("abramski2025", "network_priming")
+    assert published["network"].to_list() == NAMES
     for file, names in (("corrLDT", {"r": "spearman", "p": "p"}),
                         ("wilcoxonLDT", {"effect": "effect", "p": "effect_p"})):  # fmt: skip
         source = released(folder / f"{file}.csv")
         for row, column in names.items():
-            assert dict(found.select("network", column).iter_rows()) == source[row]
+            assert dict(published.select("network", column).iter_rows()) == source[row]
 
 
 def test_correlations_are_those_released(shared_data: Path) -> None:
-    found = load_published("abramski2025", "network_correlations")
+    published = load_published("abramski2025", "network_correlations")
     for targets, letter in (("female", "F"), ("male", "M")):
         source = released(shared_data / "lwow" / "tests" / f"corrModels{letter}.csv")
-        mine = found.filter(targets=targets)
-        assert dict(mine.select("network", "correlation").iter_rows()) == source["r"]
+        correlations = published.filter(targets=targets)
+        assert dict(correlations.select("network", "correlation").iter_rows()) == source["r"]
 
 
 def test_correlations_are_spearmans_over_250_pairs() -> None:
     # Without ties ρ is a whole number over n (n² − 1) / 6; all but that of tied Haiku are.
     unit = 250 * (250**2 - 1) / 6
-    found = load_published("abramski2025", "network_correlations").filter(
+    published = load_published("abramski2025", "network_correlations").filter(
         pl.col("network") == "Mistral"
     )
     assert all(
         value * unit == pytest.approx(round(value * unit), abs=1e-4)
-        for value in found["correlation"]
+        for value in published["correlation"]
     )
 
 
@@ -109,19 +109,19 @@ def test_shares_of_nodes_fit_table_1() -> None:
 
 @pytest.mark.parametrize("table", [name for name in TABLES if name in all_tables()])
 def test_columns_are_named_as_those_measured(table: str) -> None:
-    apart = {"table", "note", "printed_density", "printed_degree"}
+    unmeasured = {"table", "note", "printed_density", "printed_degree"}
     schema = all_tables()[table].schema
-    assert set(load_published("abramski2025", table).columns) - apart <= set(schema)
+    assert set(load_published("abramski2025", table).columns) - unmeasured <= set(schema)
 
 
 @pytest.mark.parametrize("kind", TABLES.values())
 def test_the_file_is_the_one_in_the_index(kind: str) -> None:
     folder = files("clinometer.reference")
     index = (folder / "README.md").read_text(encoding="utf-8")
-    stated = re.search(rf"`published_abramski_{kind}\.csv`.*?`([0-9a-f]{{64}})`", index)
-    assert stated
+    hash_match = re.search(rf"`published_abramski_{kind}\.csv`.*?`([0-9a-f]{{64}})`", index)
+    assert hash_match
     content = (folder / f"published_abramski_{kind}.csv").read_bytes()
-    assert hashlib.sha256(content).hexdigest() == stated[1]
+    assert hashlib.sha256(content).hexdigest() == hash_match[1]
 
 
 def test_a_table_that_is_not_held_is_named() -> None:

@@ -85,7 +85,9 @@ def test_the_printed_values_are_those_of_the_paper(shared_data) -> None:
     assert ATTRIBUTIONS.select(SHARES).rows() == aat.select("comedy", "tragedy", "neutral").rows()
     for frame, source in ((ASSOCIATIONS, wabt), (ATTRIBUTIONS, aat)):
         notes = zip(source["note"], frame["note"], strict=True)
-        assert all((ours or "").startswith(given) for given, ours in notes if given)
+        assert all(
+            (ours or "").startswith(printed_note) for printed_note, ours in notes if printed_note
+        )
 
 
 def test_the_printed_sd_is_the_population_one() -> None:
@@ -141,12 +143,16 @@ def test_notes_on_neutral_shares_are_true() -> None:
 
 
 def test_notes_on_section_4_4_are_true() -> None:
-    both = [
+    noted_models = [
         model
         for model in ATTRIBUTIONS["model"].unique().sort()
         if min(share(model, "default", SHARES[0]), share(model, "marginalized", SHARES[1])) > 0.5
     ]
-    assert both == noted(ATTRIBUTIONS, "both rates")["model"].unique().to_list() == ["GPT-4-turbo"]
+    assert (
+        noted_models
+        == noted(ATTRIBUTIONS, "both rates")["model"].unique().to_list()
+        == ["GPT-4-turbo"]
+    )
     for model in noted(ATTRIBUTIONS, "as favour")["model"]:
         assert share(model, "marginalized", SHARES[0]) > share(model, "default", SHARES[0])
 
@@ -155,10 +161,10 @@ def test_notes_on_section_4_4_are_true() -> None:
 def test_the_file_is_the_one_in_the_index(kind: str) -> None:
     folder = files("clinometer.reference")
     index = (folder / "README.md").read_text(encoding="utf-8")
-    stated = re.search(rf"`published_mist_{kind}\.csv`.*?`([0-9a-f]{{64}})`", index)
-    assert stated
+    hash_match = re.search(rf"`published_mist_{kind}\.csv`.*?`([0-9a-f]{{64}})`", index)
+    assert hash_match
     content = (folder / f"published_mist_{kind}.csv").read_bytes()
-    assert hashlib.sha256(content).hexdigest() == stated[1]
+    assert hashlib.sha256(content).hexdigest() == hash_match[1]
 
 
 def test_an_instrument_without_values_is_named() -> None:

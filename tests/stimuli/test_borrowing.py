@@ -35,11 +35,11 @@ def test_groups_are_those_of_the_other_study_and_the_rest_is_stated() -> None:
 
 
 def test_wordings_are_those_of_the_other_study_but_for_what_stands_beside() -> None:
-    taken = parse_study(STUDY, "crews.yaml").instruments.word_association
-    assert taken == WIDE.instruments.word_association
+    borrowed = parse_study(STUDY, "crews.yaml").instruments.word_association
+    assert borrowed == WIDE.instruments.word_association
     text = changed("wordings_of: clinometer2026", "wordings_of: clinometer2026\n    draws: own")
-    beside = parse_study(text, "crews.yaml").instruments.word_association
-    assert (beside.draws, beside.variations) == ("own", taken.variations)
+    modified = parse_study(text, "crews.yaml").instruments.word_association
+    assert (modified.draws, modified.variations) == ("own", borrowed.variations)
 
 
 def test_what_is_taken_may_itself_be_taken() -> None:

@@ -57,29 +57,31 @@ def test_groups_and_wordings_are_those_of_the_study_that_they_are_taken_from() -
 
 
 def test_every_wording_shows_another_pair_and_every_word_once_or_twice() -> None:
-    for (key,), shown in trials("free").filter(dimension="morality").group_by("stereotype"):
-        assert shown.height == 32 and set(shown["variation"].value_counts()["count"]) == {2}, key
-        drawn = shown.unique("pair_id")
+    for (key,), group_trials in trials("free").filter(dimension="morality").group_by("stereotype"):
+        assert group_trials.height == 32 and set(
+            group_trials["variation"].value_counts()["count"]
+        ) == {2}, key
+        pairs = group_trials.unique("pair_id")
         for side in PAIR:
-            assert set(drawn[side].value_counts()["count"]) == {1, 2}, key
-        orders = shown.group_by("variation").agg(pl.col("order").n_unique())["order"]
+            assert set(pairs[side].value_counts()["count"]) == {1, 2}, key
+        orders = group_trials.group_by("variation").agg(pl.col("order").n_unique())["order"]
         assert set(orders) == {2}, key
 
 
 def test_the_dimensions_show_the_same_pairs() -> None:
-    drawn = trials("free").select("stereotype", "variation", "iteration", *PAIR, "dimension")
-    by_dimension = [drawn.filter(dimension=name).drop("dimension") for name in STUDY.dimensions]
+    pair_rows = trials("free").select("stereotype", "variation", "iteration", *PAIR, "dimension")
+    by_dimension = [pair_rows.filter(dimension=name).drop("dimension") for name in STUDY.dimensions]
     assert all(frame.equals(by_dimension[0]) for frame in by_dimension)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_prompts_of_all_modes_are_whole(mode: str) -> None:
-    shown, part = trials(mode), STUDY.instruments.word_association
+    mode_trials, part = trials(mode), STUDY.instruments.word_association
     sentences = MODES[mode].sentences
-    assert set(shown["variation"]) == set(part.sentences if sentences else part.variations)
+    assert set(mode_trials["variation"]) == set(part.sentences if sentences else part.variations)
     # One word at a time is put in when it is asked, and so is the group that a sentence names.
     places = {"free": set(), "structured": set(), "forced": {"{attribute}"}}
-    for row in shown.iter_rows(named=True):
+    for row in mode_trials.iter_rows(named=True):
         unfilled = set(re.findall(r"\{\w*\}", row["prompt"]))
         assert unfilled == places.get(mode, {"{attribute}", "{option}"})
         assert "  " not in row["prompt"]

@@ -39,7 +39,7 @@ def squeezed(text: str) -> str:
     return re.sub(r"[ \t]+", " ", "\n".join(line.strip() for line in text.strip().split("\n")))
 
 
-def shown(words: StereotypeWords, association: str = "ASSOCIATION") -> dict[str, str]:
+def word_fields(words: StereotypeWords, association: str = "ASSOCIATION") -> dict[str, str]:
     """Put the default group and the counter task first, as the fixed wordings of hiring do."""
     return {
         "group0": words.default[0],
@@ -53,15 +53,15 @@ def shown(words: StereotypeWords, association: str = "ASSOCIATION") -> dict[str,
 @pytest.mark.parametrize("variation", ["replication", "variation1", "variation2", "synonym"])
 def test_relative_decisions_are_the_released_ones(released: dict[str, Any], variation: str) -> None:
     for key, source in released.items():
-        of, stereotype = source["decision"][variation], BAI.stereotypes[key]
+        released_decision, stereotype = source["decision"][variation], BAI.stereotypes[key]
         words = stereotype.decision_words("relative_decision", variation)
         assert {role: getattr(words, role) for role in ROLES} == {
-            role: of[name] for role, name in ROLES.items()
+            role: released_decision[name] for role, name in ROLES.items()
         }, key
-        (template,) = of["templates"]["openai_chat"]
+        (template,) = released_decision["templates"]["openai_chat"]
         ours = stereotype.decision("relative_decision", variation)
-        assert squeezed(fill(ours.wording, shown(words))) == squeezed(
-            fill(template, shown(words))
+        assert squeezed(fill(ours.wording, word_fields(words))) == squeezed(
+            fill(template, word_fields(words))
         ), key
 
 
@@ -78,21 +78,22 @@ def test_the_two_turns_with_accents_are_the_released_ones(
     released: dict[str, Any], name: str, variation: str
 ) -> None:
     for key in HIRING:
-        of, stereotype = released[key]["decision"][variation], BAI.stereotypes[key]
+        released_decision, stereotype = released[key]["decision"][variation], BAI.stereotypes[key]
         ours = stereotype.decision("relative_decision", name)
         words = stereotype.decision_words("relative_decision", name)
-        values = {**shown(words), "response1": "PROFILES"}
+        values = {**word_fields(words), "response1": "PROFILES"}
         first, second = (squeezed(fill(part, values)) for part in (ours.wording, ours.followup))
         assert [first, second] == [
-            squeezed(fill(part, values)) for part in of["templates"]["anthropic_chat"]
+            squeezed(fill(part, values))
+            for part in released_decision["templates"]["anthropic_chat"]
         ], key
-        assert (words.tied, words.counter) == (of["x_a"], of["x_b"])
+        assert (words.tied, words.counter) == (released_decision["x_a"], released_decision["x_b"])
 
 
-def chosen(source: dict[str, Any], instrument: str) -> dict[str, list[str]]:
+def role_words(source: dict[str, Any], instrument: str) -> dict[str, list[str]]:
     """Return the words of a chained or absolute prompt: its own lists, else the decision's."""
-    relative, own = source["decision"]["replication"], source["misc_templates"][instrument]
-    lists = own.get("lists", {})
+    relative, templates = source["decision"]["replication"], source["misc_templates"][instrument]
+    lists = templates.get("lists", {})
     return {
         role: lists.get(LISTS[role]) or (relative if role[-1] == "r" else relative)[name]
         for role, name in ROLES.items()
@@ -105,8 +106,8 @@ def test_chained_tasks_are_the_released_ones(released: dict[str, Any]) -> None:
     for key, source in released.items():
         stereotype = BAI.stereotypes[key]
         words = stereotype.decision_words("chained_task", "replication")
-        assert {role: getattr(words, role) for role in ROLES} == chosen(source, "chained"), key
-        values = {**shown(words), "attributes": "ATTRIBUTES"}
+        assert {role: getattr(words, role) for role in ROLES} == role_words(source, "chained"), key
+        values = {**word_fields(words), "attributes": "ATTRIBUTES"}
         (template,) = source["misc_templates"]["chained"]["steps"]
         ours = stereotype.decision("chained_task", "replication").wording
         ours = fill(ours, {**values, "association": fill(association, values)})
@@ -120,19 +121,19 @@ def test_absolute_decisions_are_the_released_ones_behind_an_association_task(
     for key, source in released.items():
         stereotype = BAI.stereotypes[key]
         words = stereotype.decision_words("absolute_decision", "replication")
-        assert {role: getattr(words, role) for role in ROLES} == chosen(source, "absolute"), key
+        assert {role: getattr(words, role) for role in ROLES} == role_words(source, "absolute"), key
         ours = stereotype.decision("absolute_decision", "replication").wording
         versions = source["misc_templates"]["absolute"]["lists"]["task23_versions"]
-        values = shown(words)
+        values = word_fields(words)
         for number, template in enumerate(versions):
-            drawn = {"group": values[f"group{number // 2}"]}
-            drawn |= {"attribute": values[f"attribute{number % 2}"], "association": "PAIRS"}
+            fields = {"group": values[f"group{number // 2}"]}
+            fields |= {"attribute": values[f"attribute{number % 2}"], "association": "PAIRS"}
             body = template.replace("Task 2:", "Task 3:").replace("Task 1:", "Task 2:")
             expected = (
                 "You will be asked to complete three tasks step-by-step.\n\nTask 1: PAIRS\n\n"
                 f"{fill(body, values)}"
             )
-            assert squeezed(fill(ours, drawn)) == squeezed(expected), (key, number)
+            assert squeezed(fill(ours, fields)) == squeezed(expected), (key, number)
 
 
 def test_every_decision_is_asked_of_all_21_stereotypes() -> None:
@@ -161,7 +162,7 @@ def test_the_known_defects_of_the_source_are_kept_and_flagged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("study", "held"),
+    ("study", "expected_hash"),
     [
         ("bai2025", "f0039566fe0d"),
         ("control_insects", "268cb2d06be8"),
@@ -169,9 +170,9 @@ def test_the_known_defects_of_the_source_are_kept_and_flagged() -> None:
     ],
 )
 def test_the_draws_of_the_words_are_those_from_before_there_were_decisions(
-    study: str, held: str
+    study: str, expected_hash: str
 ) -> None:
-    assert study_hash(load_study(study), INSTRUMENTS["word_association"].parts) == held
+    assert study_hash(load_study(study), INSTRUMENTS["word_association"].parts) == expected_hash
 
 
 PETS = """name: pets
@@ -226,8 +227,8 @@ def test_a_study_of_ones_own_may_have_decisions() -> None:
     }
     decisions = {"relative_decision", "absolute_decision", "chained_task"}
     judged = {"self_moderation", "self_moderation_decision"}
-    said = {"self_report_agreement", "self_report_comparison"}
-    assert set(offers(study)) == {"word_association"} | decisions | judged | said
+    self_reports = {"self_report_agreement", "self_report_comparison"}
+    assert set(offers(study)) == {"word_association"} | decisions | judged | self_reports
     cats = study.stereotypes["cats"]
     assert cats.decision_words("relative_decision", "farm").tied == ["mousing"]
     assert cats.decision_words("relative_decision", "again").tied == ["aloof", "sly"]
@@ -310,8 +311,8 @@ def test_the_hash_is_of_what_an_instrument_asks() -> None:
     )
     assert study_hash(plain) == study_hash(noted)
     assert study_hash(plain) != study_hash(changed)
-    for other in ("word_association", "relative_decision", "chained_task"):
-        parts = INSTRUMENTS[other].parts
+    for instrument in ("word_association", "relative_decision", "chained_task"):
+        parts = INSTRUMENTS[instrument].parts
         assert study_hash(plain, parts) == study_hash(changed, parts)
     parts = INSTRUMENTS["absolute_decision"].parts
     assert study_hash(plain, parts) != study_hash(changed, parts)

@@ -37,7 +37,7 @@ from clinometer.stimuli.drafting.synonyms import PROMPT, check_synonyms
 from clinometer.stimuli.drafting.valence import check_valence
 
 SEEDS = ["agony", "guilt free", "joy"]
-WANTED = {"agony": "torment", "guilt free": "blameless", "joy": "delight"}
+SYNONYMS = {"agony": "torment", "guilt free": "blameless", "joy": "delight"}
 WORDS = StereotypeWords(
     marginalized=["old"], default=["young"], tied=["agony", "evil"], counter=["joy", "love"],
     extra=["clerk"],
@@ -72,8 +72,8 @@ ANSWERS = {
 
 @pytest.mark.parametrize("shape", ANSWERS)
 def test_synonyms_are_read_from_every_usual_shape(shape: str) -> None:
-    read = read_synonyms(ANSWERS[shape], SEEDS)
-    assert (read.synonyms, read.findings) == (WANTED, [])
+    reading = read_synonyms(ANSWERS[shape], SEEDS)
+    assert (reading.synonyms, reading.findings) == (SYNONYMS, [])
 
 
 SEVERAL = ["agony: torment, anguish", "agony - torment / anguish", "agony: torment or anguish",
@@ -83,9 +83,9 @@ NONE = ["", "I cannot help with that.", "torment, blameless", "{[", "[]"]
 
 @pytest.mark.parametrize("answer", SEVERAL)
 def test_of_several_synonyms_the_first_is_taken_and_all_are_named(answer: str) -> None:
-    read = read_synonyms(answer, SEEDS)
-    assert read.synonyms["agony"] == "torment"
-    assert read.findings == ["2 for 'agony': torment, anguish; the first is taken"]
+    reading = read_synonyms(answer, SEEDS)
+    assert reading.synonyms["agony"] == "torment"
+    assert reading.findings == ["2 for 'agony': torment, anguish; the first is taken"]
 
 
 @pytest.mark.parametrize(
@@ -146,21 +146,21 @@ def test_what_is_wrong_with_synonyms(tied: dict[str, str], finding: str) -> None
     counter = {"joy": "bliss", "love": "affection"}
     assert check_synonyms(pairs, counter, WORDS) == []
     changed = {**pairs, **tied} if tied != {"agony": ""} else dict.fromkeys(pairs, "")
-    assert any(finding in found for found in check_synonyms(changed, counter, WORDS))
+    assert any(finding in remark for remark in check_synonyms(changed, counter, WORDS))
 
 
 def test_the_checks_find_what_is_wrong_with_the_papers_synonyms() -> None:
-    found = {}
+    findings = {}
     for key, stereotype in STUDY.stereotypes.items():
         name = "synonym_clean" if "synonym_clean" in stereotype.variations else "synonym"
         new = stereotype.words(name)
         tied = dict(zip(stereotype.tied, new.tied, strict=True))
         counter = dict(zip(stereotype.counter, new.counter, strict=True))
-        found[key] = check_synonyms(tied, counter, seed_words(STUDY, key))
-    assert found["skintone"] == ["'fantastic' for 'fantastic': the same word"]
-    assert found["science"] == ["'literature' for 'literature': the same word"]
-    assert "'goodness' for 'good': only another form of the word" in found["eating"]
-    assert not found["age"] and not found["racism"]
+        findings[key] = check_synonyms(tied, counter, seed_words(STUDY, key))
+    assert findings["skintone"] == ["'fantastic' for 'fantastic': the same word"]
+    assert findings["science"] == ["'literature' for 'literature': the same word"]
+    assert "'goodness' for 'good': only another form of the word" in findings["eating"]
+    assert not findings["age"] and not findings["racism"]
 
 
 LEXICON = Lexicon(
@@ -175,17 +175,17 @@ LEXICON = Lexicon(
      ("fun", "the other side of neutral"), ("unlisted", "")],
 )  # fmt: skip
 def test_a_synonym_that_drifts_is_found(synonym: str, finding: str) -> None:
-    found = check_valence({"agony": synonym}, {"joy": "fun"}, LEXICON)[1]
-    assert bool(found) == bool(finding) and all(finding in text for text in found[:1])
+    findings = check_valence({"agony": synonym}, {"joy": "fun"}, LEXICON)[1]
+    assert bool(findings) == bool(finding) and all(finding in text for text in findings[:1])
 
 
 def test_sets_that_drift_are_found() -> None:
-    summary, found = check_valence({"agony": "pain"}, {"joy": "calm"}, LEXICON)
+    summary, findings = check_valence({"agony": "pain"}, {"joy": "calm"}, LEXICON)
     assert summary == (
         "tied -0.90 → -0.80, counter +0.90 → +0.50, difference +1.80 → +1.30 "
         "(2 of 2 pairs in v.csv)"
     )
-    assert found == [
+    assert findings == [
         "valence: the sets differ by +1.30, their seeds by +1.80; "
         "that is a change of more than 0.25"
     ]
@@ -254,9 +254,9 @@ def test_a_decision_is_found_in_every_usual_shape(shape: str) -> None:
 
 
 def test_several_decisions_are_told_apart() -> None:
-    other = TEXT.replace("bakers", "pilots")
-    assert read_decisions(f"Problem 1:\n{TEXT}\n\nProblem 2:\n{other}") == [TEXT, other]
-    flat = [" ".join(text.split()) for text in (TEXT, other)]
+    second_text = TEXT.replace("bakers", "pilots")
+    assert read_decisions(f"Problem 1:\n{TEXT}\n\nProblem 2:\n{second_text}") == [TEXT, second_text]
+    flat = [" ".join(text.split()) for text in (TEXT, second_text)]
     assert read_decisions(f"1. {flat[0]}\n2. {flat[1]}") == flat
 
 
@@ -308,8 +308,8 @@ BROKEN = [
 @pytest.mark.parametrize(("old", "new", "finding"), BROKEN)
 def test_what_is_wrong_with_a_decision(old: str, new: str, finding: str) -> None:
     assert check_decision(TEXT, AGE) == []
-    found = check_decision(TEXT.replace(old, new), AGE)
-    assert any(finding in text for text in found), found
+    findings = check_decision(TEXT.replace(old, new), AGE)
+    assert any(finding in text for text in findings), findings
 
 
 def test_a_decision_that_is_there_already_is_found() -> None:
@@ -322,14 +322,14 @@ def test_a_decision_that_is_there_already_is_found() -> None:
 
 
 def test_of_the_papers_own_decisions_few_have_findings() -> None:
-    found = {}
+    findings = {}
     for key, stereotype in STUDY.stereotypes.items():
         for name, decision in stereotype.decisions.relative_decision.items():
             if decision.wording and not decision.followup:
                 checks = check_decision(decision.wording, stereotype)
                 new = [check for check in checks if not check.startswith("nearly the same")]
-                found.update({f"{key}.{name}": new} if new else {})
-    assert found == {
+                findings.update({f"{key}.{name}": new} if new else {})
+    assert findings == {
         "power.variation2": ["lacks {attribute1}"],  # the source lost it
         "age.variation1": ["does not ask for profiles first"],  # nor did it keep the first words
         "mentalill.variation1": ["does not ask for profiles first"],  # "scenario briefs"

@@ -90,7 +90,7 @@ def released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.server_close()
 
 
-def made_of(*addresses: str, content: bytes = TEXT) -> BenchmarkItems:
+def make_items(*addresses: str, content: bytes = TEXT) -> BenchmarkItems:
     return items("made.csv", content).model_copy(update={"made_of": addresses})
 
 
@@ -99,26 +99,26 @@ def join(files: dict[str, bytes]) -> bytes:
 
 
 def test_items_are_made_of_what_is_downloaded(released: str, tmp_path: Path) -> None:
-    named = made_of(f"{released}/a.json", f"{released}/b.json")
+    items = make_items(f"{released}/a.json", f"{released}/b.json")
     with pytest.raises(StudyError, match=r"made.csv: no such file .* clinometer items study, or"):
-        read_items(named, "study.yaml")
-    assert bring_items(named, join) == tmp_path / "items" / "made.csv"
-    assert read_items(named).height == 2
+        read_items(items, "study.yaml")
+    assert bring_items(items, join) == tmp_path / "items" / "made.csv"
+    assert read_items(items).height == 2
 
 
 def test_items_are_made_of_a_folder(released: str, tmp_path: Path) -> None:
-    named = made_of("http://nowhere.invalid/a.json", "http://nowhere.invalid/b.json")
-    bring_items(named, join, tmp_path / "files")
-    assert read_items(named).height == 2
+    items = make_items("http://nowhere.invalid/a.json", "http://nowhere.invalid/b.json")
+    bring_items(items, join, tmp_path / "files")
+    assert read_items(items).height == 2
     with pytest.raises(StudyError, match="a.json: no such file"):
-        bring_items(named, join, tmp_path)
+        bring_items(items, join, tmp_path)
 
 
 def test_other_files_than_the_study_names_leave_nothing(released: str, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="made of b.json, its SHA-256 is .*; the study names"):
-        bring_items(made_of(f"{released}/b.json"), join)
+        bring_items(make_items(f"{released}/b.json"), join)
     with pytest.raises(StudyError, match=f"items {released}/c.json: File not found; or download"):
-        bring_items(made_of(f"{released}/c.json"), join)
+        bring_items(make_items(f"{released}/c.json"), join)
     assert not (tmp_path / "items").exists()
 
 

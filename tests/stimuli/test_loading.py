@@ -37,12 +37,12 @@ def broken(old: str, new: str) -> str:
 
 
 def test_a_file_is_read_as_it_is_now_and_errors_name_the_file_they_are_in(tmp_path: Path) -> None:
-    one, other = tmp_path / "one.yaml", tmp_path / "other.yaml"
-    one.write_text(PETS)
-    assert load_study(one).stereotypes["cats"].tied == ["aloof", "null"]
-    one.write_text(broken("aloof", "sly"))
-    assert load_study(one).stereotypes["cats"].tied == ["sly", "null"]
-    for path in (one, other):
+    first_path, second_path = tmp_path / "one.yaml", tmp_path / "other.yaml"
+    first_path.write_text(PETS)
+    assert load_study(first_path).stereotypes["cats"].tied == ["aloof", "null"]
+    first_path.write_text(broken("aloof", "sly"))
+    assert load_study(first_path).stereotypes["cats"].tied == ["sly", "null"]
+    for path in (first_path, second_path):
         path.write_text(broken("marginalized", "marginal"))
         with pytest.raises(StudyError, match=path.name):
             load_study(path)
@@ -54,9 +54,9 @@ def test_every_shipped_study_keeps_the_schema(name: str) -> None:
     assert study.name == name
     assert study.citation.text
     # Words of guises are drawn in pairs, of lists that may differ in length.
-    of_guises = "matched_guise" in study.instruments.raw()
+    has_guises = "matched_guise" in study.instruments.raw()
     for stereotype in study.stereotypes.values():
-        assert of_guises or len(stereotype.tied) == len(stereotype.counter)
+        assert has_guises or len(stereotype.tied) == len(stereotype.counter)
 
 
 def test_bai2025_holds_the_21_stereotypes_of_the_paper() -> None:
@@ -84,10 +84,10 @@ def test_bai2025_equals_the_released_stimuli(shared_data: Path) -> None:
 
 def test_the_pilot_has_the_stimuli_of_the_study_and_the_printed_wordings() -> None:
     study, pilot = load_study("bai2025"), load_study("bai2025_pilot")
-    for key, one in study.stereotypes.items():
-        assert pilot.stereotypes[key].words("") == one.words("")
+    for key, stereotype in study.stereotypes.items():
+        assert pilot.stereotypes[key].words("") == stereotype.words("")
         ours = pilot.stereotypes[key].decision("relative_decision", "pilot")
-        theirs = one.decision("relative_decision", "replication")
+        theirs = stereotype.decision("relative_decision", "replication")
         assert ours is not None and theirs is not None and "Task" not in ours.wording
         if ours.words_of is None or "job" not in ours.wording:  # the scripts add their framing
             framed = theirs.wording.replace("who one can", "which one can").split("Task ")[1:]
@@ -220,20 +220,20 @@ def test_only_a_control_is_taken_from_another_study() -> None:
         name="pets", instruments=load_study("bai2025").instruments, stereotypes={"cats": words}
     )
     insects = load_study("control_insects")
-    beside = pets.with_control(insects)
-    assert beside.control_of("insects") == "positive" and beside.own() == pets
-    assert study_hash(beside, ("word_association",)) == study_hash(pets, ("word_association",))
-    assert study_hash(beside) != study_hash(pets)
+    extended = pets.with_control(insects)
+    assert extended.control_of("insects") == "positive" and extended.own() == pets
+    assert study_hash(extended, ("word_association",)) == study_hash(pets, ("word_association",))
+    assert study_hash(extended) != study_hash(pets)
 
 
 def test_arbitrary_words_take_the_place_of_groups_and_nothing_else() -> None:
     bai, words = load_study("bai2025"), load_study("control_words")
     keys = ["weapon", "age"]
-    beside = bai.with_arbitrary_words(keys, words, 4)
-    assert beside.own() == bai and study_hash(beside, ("word_association",)) == study_hash(
+    extended = bai.with_arbitrary_words(keys, words, 4)
+    assert extended.own() == bai and study_hash(extended, ("word_association",)) == study_hash(
         bai, ("word_association",)
     )
-    weapon, age = (beside.stereotypes[arbitrary_name(key)] for key in keys)
+    weapon, age = (extended.stereotypes[arbitrary_name(key)] for key in keys)
     assert weapon.tied == bai.stereotypes["weapon"].tied and weapon.control == "words"
     assert weapon.words("synonym").tied == bai.stereotypes["weapon"].words("synonym").tied
     assert weapon.words("synonym").marginalized == weapon.marginalized
@@ -242,13 +242,13 @@ def test_arbitrary_words_take_the_place_of_groups_and_nothing_else() -> None:
     assert "bottle" not in weapon.marginalized + weapon.default
     assert not {*weapon.marginalized, *weapon.default} & {*age.marginalized, *age.default}
     assert len(weapon.marginalized) == len(weapon.default) == 4
-    assert Study.model_validate(beside.model_dump()) == beside
+    assert Study.model_validate(extended.model_dump()) == extended
 
 
 def test_a_group_with_one_word_in_some_wordings_alone_has_several() -> None:
     words = {"marginalized": ["cat"], "default": ["dog"], "tied": ["sly"], "counter": ["loyal"]}
-    other = {"synonym": {"marginalized": ["kitten"], "default": ["puppy"]}}
-    cats = Stereotype(**words, variations=other)
+    variants = {"synonym": {"marginalized": ["kitten"], "default": ["puppy"]}}
+    cats = Stereotype(**words, variations=variants)
     assert cats.has_one_word(["replication"]) and cats.has_one_word(["synonym"])
     assert not cats.has_one_word(["replication", "synonym"])
     assert Stereotype(**words | {"default": ["dog", "puppy"]}).has_one_word(["replication"])
@@ -263,8 +263,8 @@ def test_every_family_has_many_sentences_and_none_begins_with_a_group(
     study: str, instrument: str
 ) -> None:
     loaded = load_study(study)
-    own = loaded.decision_sentences if "decision" in instrument else loaded.instruments
-    part = getattr(own, instrument)
+    family = loaded.decision_sentences if "decision" in instrument else loaded.instruments
+    part = getattr(family, instrument)
     sentences = part if "decision" in instrument else part.sentences
     assert len({*sentences.values()}) == len(sentences) >= 24
     assert not [text for text in sentences.values() if text.startswith(("{group}", "{decision}"))]

@@ -57,33 +57,41 @@ def test_the_objects_are_those_of_table_3(lexicon: dict[str, Any]) -> None:
 
 
 def test_the_association_is_worded_as_printed(lexicon: dict[str, Any]) -> None:
-    asked = MIST.instruments.word_association
+    association = MIST.instruments.word_association
     ten = ", ".join(f"{{x_{number}}}" for number in range(1, 11))
-    shown = {"group0": "{s_a}", "group1": "{s_b}", "attributes": ten}
+    placeholders = {"group0": "{s_a}", "group1": "{s_b}", "attributes": ten}
     printed = [
-        fill(f"{v.wording} {asked.answer_format}", {**shown, "pair_format": asked.pair_format})
-        for v in asked.variations.values()
+        fill(
+            f"{v.wording} {association.answer_format}",
+            {**placeholders, "pair_format": association.pair_format},
+        )
+        for v in association.variations.values()
     ]
     assert printed == lexicon["wabt_templates"]
-    assert (asked.words_per_set, asked.draws) == (5, "own")
-    assert asked.default_variations == [*asked.variations] == TEMPLATES
+    assert (association.words_per_set, association.draws) == (5, "own")
+    assert association.default_variations == [*association.variations] == TEMPLATES
 
 
 def test_the_attribution_is_worded_as_printed(lexicon: dict[str, Any]) -> None:
-    asked = MIST.instruments.affective_attribution
-    shown = {"group": "{s_e}", "object": "{s_n}", "outcome0": "comedy", "outcome1": "tragedy"}
+    attribution = MIST.instruments.affective_attribution
+    placeholders = {
+        "group": "{s_e}",
+        "object": "{s_n}",
+        "outcome0": "comedy",
+        "outcome1": "tragedy",
+    }
     printed = [
-        {"q1": fill(v.wording, shown), "q2": fill(v.followup, shown)}
-        for v in asked.variations.values()
+        {"q1": fill(v.wording, placeholders), "q2": fill(v.followup, placeholders)}
+        for v in attribution.variations.values()
     ]
     assert printed == lexicon["aat_templates"]
-    assert asked.default_variations == [*asked.variations] == TEMPLATES
+    assert attribution.default_variations == [*attribution.variations] == TEMPLATES
 
 
 def test_an_attribution_reads_as_the_example_in_the_paper() -> None:
     variation = MIST.instruments.affective_attribution.variations["template2"]
-    said = fill(variation.wording, {"group": "Old", "object": "Pen"})
-    assert said == "Reflecting on Old, describe Pen."  # appendix C.2, second example
+    prompt = fill(variation.wording, {"group": "Old", "object": "Pen"})
+    assert prompt == "Reflecting on Old, describe Pen."  # appendix C.2, second example
     assert "Once you’ve" in MIST.instruments.affective_attribution.variations["template3"].wording
 
 
@@ -117,9 +125,9 @@ def test_the_attribution_has_a_control_of_either_kind() -> None:
     assert offers(tragic) == ["affective_attribution"]
     assert "affective_attribution" in offers(nonsense)
     occasions = tragic.stereotypes["occasions"]
-    named = " ".join(occasions.marginalized + occasions.default + tragic.objects)
+    group_words = " ".join(occasions.marginalized + occasions.default + tragic.objects)
     outcomes = tragic.instruments.affective_attribution
-    assert not any(word in named for word in outcomes.comedy + outcomes.tragedy)
+    assert not any(word in group_words for word in outcomes.comedy + outcomes.tragedy)
 
 
 def test_the_german_study_is_whole_and_says_that_it_is_not_reviewed() -> None:
@@ -135,17 +143,19 @@ def test_the_german_study_is_whole_and_says_that_it_is_not_reviewed() -> None:
 @pytest.mark.parametrize("mode", ["free", "structured", "forced"])
 def test_german_prompts_hold_no_english(instrument: str, mode: str) -> None:
     design = Design(mode=mode, iterations=2)
-    asked = INSTRUMENTS[instrument].trials(GERMAN, design)
-    shown = " ".join(asked.select("prompt", "followup").unpivot()["value"].drop_nulls())
-    assert not {"the", "word", "words", "and", "or", "describe"} & set(shown.lower().split())
-    assert "  " not in shown
+    trials = INSTRUMENTS[instrument].trials(GERMAN, design)
+    text = " ".join(trials.select("prompt", "followup").unpivot()["value"].drop_nulls())
+    assert not {"the", "word", "words", "and", "or", "describe"} & set(text.lower().split())
+    assert "  " not in text
     # One word at a time is put in when it is asked.
-    assert set(re.findall(r"\{\w*\}", shown)) <= {"{attribute}"}
+    assert set(re.findall(r"\{\w*\}", text)) <= {"{attribute}"}
 
 
 def test_german_answers_are_paired() -> None:
     words = GERMAN.words("behinderung", "", "moral")
     groups = (words.marginalized[0], words.default[0])
-    given = {word: groups[number % 2] for number, word in enumerate(words.tied + words.counter)}
-    answer = "\n".join(f"„{word}“ – {group}" for word, group in given.items())
-    assert read_pairs(answer, groups, [*given]).pairs == given
+    assignment = {
+        word: groups[number % 2] for number, word in enumerate(words.tied + words.counter)
+    }
+    answer = "\n".join(f"„{word}“ – {group}" for word, group in assignment.items())
+    assert read_pairs(answer, groups, [*assignment]).pairs == assignment

@@ -118,20 +118,20 @@ def test_norms_count_in_the_hash_and_are_read_anew_where_they_changed(tmp_path: 
 
 def test_a_study_that_was_kept_needs_no_file(tmp_path: Path) -> None:
     study = load_study(write(tmp_path))
-    kept = tmp_path / "elsewhere" / "own.yaml"
-    kept.parent.mkdir()
-    kept.write_text(_study_text(study))
-    assert load_study(kept) == study and study_hash(load_study(kept)) == study_hash(study)
+    stored = tmp_path / "elsewhere" / "own.yaml"
+    stored.parent.mkdir()
+    stored.write_text(_study_text(study))
+    assert load_study(stored) == study and study_hash(load_study(stored)) == study_hash(study)
 
 
 def test_a_study_without_norms_keeps_its_hash(tmp_path: Path) -> None:
     """And is read from a results directory, where the field is empty."""
     study = load_study("control_insects")
-    kept = tmp_path / "control_insects.yaml"
-    kept.write_text(_study_text(study))
-    assert yaml.safe_load(kept.read_text())["norms"] == ""
-    assert study_hash(load_study(kept)) == study_hash(study)
-    assert load_study(kept).ratings().is_empty()
+    stored = tmp_path / "control_insects.yaml"
+    stored.write_text(_study_text(study))
+    assert yaml.safe_load(stored.read_text())["norms"] == ""
+    assert study_hash(load_study(stored)) == study_hash(study)
+    assert load_study(stored).ratings().is_empty()
 
 
 @pytest.mark.parametrize("key", ["norms", '"norms"', "'norms' "])

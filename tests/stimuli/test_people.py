@@ -60,9 +60,9 @@ def test_phrases_are_checked_with_file_line_and_field(old: str, new: str, messag
 
 
 def test_groups_of_several_words_take_no_phrases() -> None:
-    one_side = PETS.replace("[old]", "[old, aged]")
-    assert parse_study(one_side, "pets.yaml").stereotypes["cats"].people
-    text = one_side.replace("[young]", "[young, new]")
+    uneven_text = PETS.replace("[old]", "[old, aged]")
+    assert parse_study(uneven_text, "pets.yaml").stereotypes["cats"].people
+    text = uneven_text.replace("[young]", "[young, new]")
     with pytest.raises(StudyError, match="people: phrases stand beside groups of one word"):
         parse_study(text, "pets.yaml")
 
@@ -128,19 +128,19 @@ def test_phrases_change_nothing_of_the_study_that_has_them() -> None:
         }
     )
     assert bare != bai and study_hash(bare) == study_hash(bai) == "c3703fbd8aa1"
-    beside = bai.with_things(["age", "racism"])
-    assert beside.own() == bai and study_hash(beside, PARTS) == study_hash(bai, PARTS)
+    extended = bai.with_things(["age", "racism"])
+    assert extended.own() == bai and study_hash(extended, PARTS) == study_hash(bai, PARTS)
     two = Design(iterations=2)
-    assert draw(bare, two, stereotypes="age").equals(draw(beside, two, stereotypes="age"))
+    assert draw(bare, two, stereotypes="age").equals(draw(extended, two, stereotypes="age"))
     assert study_hash(bai.with_people(), PARTS) != study_hash(bai, PARTS)
 
 
 def test_things_are_a_control_of_their_own_kind() -> None:
-    beside = load_study("bai2025").with_things(["age"])
-    things = beside.stereotypes[things_name("age")]
+    extended = load_study("bai2025").with_things(["age"])
+    things = extended.stereotypes[things_name("age")]
     assert (things.control, things.control_for) == ("things", "age")
-    assert things.tied == beside.stereotypes["age"].tied and "old trees" in things.marginalized
-    assert Study.model_validate(beside.model_dump()) == beside
+    assert things.tied == extended.stereotypes["age"].tied and "old trees" in things.marginalized
+    assert Study.model_validate(extended.model_dump()) == extended
 
 
 def test_a_study_of_people_keeps_the_controls_that_were_lent_to_it() -> None:

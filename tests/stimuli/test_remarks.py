@@ -20,7 +20,7 @@ USUAL = {
 }  # fmt: skip
 
 
-def said(**changed: str) -> list[str]:
+def list_remarks(**changed: str) -> list[str]:
     return list(remarks(parse_study(STUDY.format(**USUAL | changed), "pets.yaml")))
 
 
@@ -30,12 +30,14 @@ def test_there_is_nothing_to_say_of_a_shipped_study(name: str) -> None:
 
 
 def test_what_is_seldom_meant_is_said() -> None:
-    assert said() == []
-    assert said(groups="[cat]") == [
+    assert list_remarks() == []
+    assert list_remarks(groups="[cat]") == [
         "cats: marginalized is one word, 'cat'; results will be about this word"
     ]
-    assert said(counter="[loyal]") == ["cats: 2 tied and 1 counter words; each set counts alike"]
-    assert said(language="es") == [
+    assert list_remarks(counter="[loyal]") == [
+        "cats: 2 tied and 1 counter words; each set counts alike"
+    ]
+    assert list_remarks(language="es") == [
         "language 'es': the wordings are the English ones; give your own"
     ]
 
@@ -48,13 +50,13 @@ def test_a_study_called_like_a_shipped_one_is_named() -> None:
 
 def test_an_unknown_field_suggests_the_near_one() -> None:
     with pytest.raises(StudyError) as error:
-        said(field="marginalised")
+        list_remarks(field="marginalised")
     assert "unknown field 'marginalised'; did you mean marginalized" in str(error.value)
 
 
 def test_no_line_of_an_error_is_long() -> None:
     with pytest.raises(StudyError) as error:
-        said(field="x" * 500)
+        list_remarks(field="x" * 500)
     assert max(map(len, str(error.value).splitlines())) <= 200
 
 

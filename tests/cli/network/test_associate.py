@@ -54,15 +54,17 @@ def test_the_words_of_a_network_can_be_cues(server: Any, run: Run, tmp_path: Pat
 
 
 def test_a_continuation_is_asked_as_one_text(server: Any, run: Run) -> None:
-    seen: list[dict[str, Any]] = []
-    server.reply = lambda body: (seen.append(body), server.chat(body, " sand, wave\nmoon: sun"))[1]
+    bodies: list[dict[str, Any]] = []
+    server.reply = lambda body: (bodies.append(body), server.chat(body, " sand, wave\nmoon: sun"))[
+        1
+    ]
     code, out, _ = run(
         *COMMAND, MODEL, "--cues", "sea", "--repetitions", "1", "--continuation", "--out", "a"
     )
     assert code == 0 and "2.00 associates" in out
-    (message,) = seen[0]["messages"]
+    (message,) = bodies[0]["messages"]
     assert message["role"] == "user" and message["content"].endswith("\nsea:")
-    assert (seen[0]["stop"], seen[0]["max_tokens"]) == (["\n"], 16)
+    assert (bodies[0]["stop"], bodies[0]["max_tokens"]) == (["\n"], 16)
 
 
 def test_a_limit_stops_with_exit_code_3_and_the_same_command_goes_on(server: Any, run: Run) -> None:

@@ -20,24 +20,24 @@ def test_bias_writes_the_effects_and_says_them(run: Run, edges: Path, tmp_path: 
         "network", "bias", "mine.csv", "--study", "mine.yaml", "--out", "E.csv", *extras
     )
     assert (code, err) == (0, "")
-    found = pl.read_csv(tmp_path / "E.csv")
-    assert found.columns == list(ESTIMATES)
-    own = found.filter(pl.col("varied").is_null(), method="published")
-    assert own["subject"].unique().to_list() == ["mine"]
-    assert own["targets"].to_list() == ["female", "male"]
-    assert own["estimate"][0] > 0 > own["estimate"][1]
+    estimates = pl.read_csv(tmp_path / "E.csv")
+    assert estimates.columns == list(ESTIMATES)
+    unvaried = estimates.filter(pl.col("varied").is_null(), method="published")
+    assert unvaried["subject"].unique().to_list() == ["mine"]
+    assert unvaried["targets"].to_list() == ["female", "male"]
+    assert unvaried["estimate"][0] > 0 > unvaried["estimate"][1]
     assert "mine, gender, female: effect 0.949" in out
     assert "mine, gender, female, arbitrary primes: fewer than 50 other words" in out
     assert pl.read_csv(tmp_path / "A.csv").height == 8
-    assert set(found["varied"].drop_nulls()) == {"time_steps", "retention", "weights", "norm"}
+    assert set(estimates["varied"].drop_nulls()) == {"time_steps", "retention", "weights", "norm"}
 
 
 def test_bias_compares_the_lengths_of_paths(run: Run, edges: Path, tmp_path: Path) -> None:
     arguments = ("network", "bias", "mine.csv", "--study", "mine.yaml", "--out", "E.csv")
     code, out, err = run(*arguments, "--paths", "--draws", "100")
     assert (code, err) == (0, "")
-    found = pl.read_csv(tmp_path / "E.csv").filter(measure="path_difference")
-    assert found.filter(method="permutation")["targets"].to_list() == [None, "female", "male"]
+    estimates = pl.read_csv(tmp_path / "E.csv").filter(measure="path_difference")
+    assert estimates.filter(method="permutation")["targets"].to_list() == [None, "female", "male"]
     assert "mine, gender, paths to all targets: difference" in out
     assert "mine, gender, paths to male targets, arbitrary targets: fewer than 50 other" in out
     code, out, err = run(*arguments, "--paths", "--approach", "valence")
@@ -55,9 +55,11 @@ def test_bias_says_what_rewired_networks_give(run: Run, edges: Path, tmp_path: P
     arguments = ("--study", "mine.yaml", "--draws", "100", "--rewirings", "19")
     code, out, err = run("network", "bias", "mine.csv", *arguments, "--out", "E.csv")
     assert (code, err) == (0, "")
-    found = pl.read_csv(tmp_path / "E.csv").filter(method="rewired", measure="activation_effect")
-    assert found["targets"].to_list() == ["female", "male"]
-    assert found["n_resamples"].to_list() == [19, 19] and (found["p"] >= 1 / 20).all()
+    estimates = pl.read_csv(tmp_path / "E.csv").filter(
+        method="rewired", measure="activation_effect"
+    )
+    assert estimates["targets"].to_list() == ["female", "male"]
+    assert estimates["n_resamples"].to_list() == [19, 19] and (estimates["p"] >= 1 / 20).all()
     assert "mine, gender, female, rewired: " in out and "published test: p ≤ .05 in " in out
 
 
@@ -69,8 +71,8 @@ def test_bias_of_valence_reads_a_lexicon(run: Run, edges: Path, tmp_path: Path) 
     assert (code, err) == (0, "")
     assert "N, family, woman: slope" in out and "N, family, all equal: χ²" in out
     assert "N, family, woman, arbitrary primes: fewer than 50 other words" in out
-    found = pl.read_csv(tmp_path / "V.csv")
-    assert found["prime"].to_list() == [
+    estimates = pl.read_csv(tmp_path / "V.csv")
+    assert estimates["prime"].to_list() == [
         *["woman"] * 2,
         *["man"] * 2,
         *[None] * 2,
@@ -78,21 +80,23 @@ def test_bias_of_valence_reads_a_lexicon(run: Run, edges: Path, tmp_path: Path) 
         "man",
         None,
     ]
-    assert found["method"].to_list() == [*["published", "robust"] * 3, *["placebo"] * 3]
+    assert estimates["method"].to_list() == [*["published", "robust"] * 3, *["placebo"] * 3]
 
 
 def test_compare_writes_tables_and_a_report(run: Run, edges: Path, tmp_path: Path) -> None:
-    other = edges.read_text(encoding="utf-8").replace("woman,kind,3", "man,kind,3")
-    (tmp_path / "other.csv").write_text(other, encoding="utf-8")
+    changed_edges = edges.read_text(encoding="utf-8").replace("woman,kind,3", "man,kind,3")
+    (tmp_path / "other.csv").write_text(changed_edges, encoding="utf-8")
     arguments = ("--study", "mine.yaml", "--stream", "woman:leader", "--draws", "100")
-    both = ("A=mine.csv", "B=other.csv", "--rewirings", "19")
-    code, out, err = run("network", "compare", *both, *arguments, "--out", "both")
+    networks = ("A=mine.csv", "B=other.csv", "--rewirings", "19")
+    code, out, err = run("network", "compare", *networks, *arguments, "--out", "both")
     assert (code, err) == (0, "")
-    *said, tables, _ = out.splitlines()
-    assert tables.endswith(" tables: both") and any(", B: " in one for one in said)
-    found = read_estimates(tmp_path / "both")
-    own = found.filter(pl.col("varied").is_null(), pl.col("factor").is_null(), method="published")
-    assert own.group_by("measure").len().sort("measure").rows() == [
+    *remarks, tables, _ = out.splitlines()
+    assert tables.endswith(" tables: both") and any(", B: " in line for line in remarks)
+    estimates = read_estimates(tmp_path / "both")
+    unvaried = estimates.filter(
+        pl.col("varied").is_null(), pl.col("factor").is_null(), method="published"
+    )
+    assert unvaried.group_by("measure").len().sort("measure").rows() == [
         ("activation_effect", 4), ("priming_correlation", 2), ("priming_effect", 2)
     ]  # fmt: skip
     page = (tmp_path / "both" / "report.html").read_text(encoding="utf-8")
@@ -133,7 +137,7 @@ def test_a_bundle_of_networks_is_measured_again_from_its_inputs(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("bias", "mine.csv", "--out", "E.csv"), "prime not in network 'mine': 'female'"),
         (("bias", "mine.csv", "--study", "no", "--out", "E.csv"), "unknown study of networks 'no'"),
@@ -154,9 +158,9 @@ def test_a_bundle_of_networks_is_measured_again_from_its_inputs(
     ],
 )  # fmt: skip
 def test_wrong_input_is_one_line(
-    run: Run, edges: Path, arguments: tuple[str, ...], said: str
+    run: Run, edges: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     code, out, err = run("network", *arguments)
     assert code == 2
-    assert said in err and err.count("\n") == 1
+    assert message in err and err.count("\n") == 1
     assert not Path("X.csv").exists() and not Path("E.csv").exists()

@@ -65,8 +65,8 @@ def test_as_lwow_does(run: Run, answers: str, tmp_path: Path) -> None:
 
 
 def test_without_cleaning(run: Run, answers: str) -> None:
-    whole = ["--no-cleaning", "--no-component"]
-    code, out, _ = run("network", "build", answers, "--out", "net.csv", *whole)
+    options = ["--no-cleaning", "--no-component"]
+    code, out, _ = run("network", "build", answers, "--out", "net.csv", *options)
     assert code == 0 and "lemmas" not in out
     assert ("Dogs", "bone", 2) in edges() and ("moon", "sun", 2) in edges()
     code, _, err = run("network", "build", answers, "--out", "n.csv", "--no-cleaning",
@@ -85,7 +85,7 @@ def test_what_was_left_out_is_said(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("cue,answer\na,b\n", "columns cue, answer"),
      ("cue,response,count\na,b,0\n", "count '0'"),
      ("cue,response,count\na,b,-1\n", "count '-1'"),
@@ -95,11 +95,11 @@ def test_what_was_left_out_is_said(run: Run, tmp_path: Path) -> None:
      (None, "bad.csv: no such file")],
 )  # fmt: skip
 def test_bad_associations_get_one_line(
-    run: Run, tmp_path: Path, text: str | None, said: str
+    run: Run, tmp_path: Path, text: str | None, message: str
 ) -> None:
     if text is not None:
         (tmp_path / "bad.csv").write_text(text)
     code, _, err = run("network", "build", "bad.csv", "--out", "net.csv")
     assert (code, err.count("\n")) == (2, 1)
-    assert said in err
+    assert message in err
     assert not (tmp_path / "net.csv").exists()

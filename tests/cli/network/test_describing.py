@@ -28,16 +28,18 @@ def test_what_networks_share(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("a,b\nx,y\n", "columns a, b"), ("src,tgt,wt\nx,y,0\n", "weight '0'"),
      ("src,tgt,wt\nx,y,1\ny,x,2\n", "stands twice"), (None, "no such file")],
 )  # fmt: skip
-def test_bad_networks_get_one_line(run: Run, tmp_path: Path, text: str | None, said: str) -> None:
+def test_bad_networks_get_one_line(
+    run: Run, tmp_path: Path, text: str | None, message: str
+) -> None:
     if text is not None:
         (tmp_path / "bad.csv").write_text(text)
     code, _, err = run("network", "stats", "bad.csv")
     assert (code, err.count("\n")) == (2, 1)
-    assert "bad.csv" in err and said in err
+    assert "bad.csv" in err and message in err
 
 
 def test_activate_writes_a_column_per_prime(run: Run, edges: Path, tmp_path: Path) -> None:
@@ -46,10 +48,10 @@ def test_activate_writes_a_column_per_prime(run: Run, edges: Path, tmp_path: Pat
     )
     assert (code, err) == (0, "")
     assert "2 primes, 8 steps" in out
-    found = pl.read_csv(tmp_path / "X.csv")
-    assert found.columns == ["node", "woman", "null"]
-    assert found["node"].to_list()[-1] == "null" or "null" in found["node"]
-    assert found["woman"].sum() == pytest.approx(7)
+    activation = pl.read_csv(tmp_path / "X.csv")
+    assert activation.columns == ["node", "woman", "null"]
+    assert activation["node"].to_list()[-1] == "null" or "null" in activation["node"]
+    assert activation["woman"].sum() == pytest.approx(7)
 
 
 def test_activate_writes_a_bare_matrix_as_it_is_made(run: Run, edges: Path, tmp_path: Path) -> None:
@@ -63,9 +65,9 @@ def test_activate_keeps_targets_and_normalises(run: Run, edges: Path, tmp_path: 
     (tmp_path / "targets.txt").write_text("kind\nnull\n\n", encoding="utf-8")
     arguments = ("--primes", "woman,man", "--targets", "targets.txt", "--norm", "l2")
     assert run("network", "activate", "mine.csv", *arguments, "--out", "X.parquet")[0] == 0
-    found = pl.read_parquet(tmp_path / "X.parquet")
-    assert found["node"].to_list() == ["kind", "null"]
-    assert (found["woman"] ** 2 + found["man"] ** 2).to_list() == pytest.approx([1, 1])
+    activation = pl.read_parquet(tmp_path / "X.parquet")
+    assert activation["node"].to_list() == ["kind", "null"]
+    assert (activation["woman"] ** 2 + activation["man"] ** 2).to_list() == pytest.approx([1, 1])
 
 
 def test_a_loop_is_warned_of_in_one_line(run: Run, tmp_path: Path) -> None:
@@ -77,7 +79,7 @@ def test_a_loop_is_warned_of_in_one_line(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("activate", "mine.csv", "--primes", "womam", "--out", "X.csv"),
          "prime not in network 'mine': 'womam' (did you mean woman"),
@@ -91,9 +93,9 @@ def test_a_loop_is_warned_of_in_one_line(run: Run, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_wrong_input_of_activate_is_one_line(
-    run: Run, edges: Path, arguments: tuple[str, ...], said: str
+    run: Run, edges: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     code, _, err = run("network", *arguments)
     assert code == 2
-    assert said in err and err.count("\n") == 1
+    assert message in err and err.count("\n") == 1
     assert not Path("X.csv").exists() and not Path("X.npy").exists()

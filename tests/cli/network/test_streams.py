@@ -44,8 +44,8 @@ def test_tables_of_words_and_edges_stand_side_by_side(run, ending: str) -> None:
                        "--out", f"to/s.{ending}")  # fmt: skip
     assert code == 0
     assert out.endswith(f"12 words: to/s.{ending}\n12 edges: to/s_edges.{ending}\n")
-    read = pl.read_csv if ending == "csv" else pl.read_parquet
-    nodes, edges = read(f"to/s.{ending}"), read(f"to/s_edges.{ending}")
+    read_table = pl.read_csv if ending == "csv" else pl.read_parquet
+    nodes, edges = read_table(f"to/s.{ending}"), read_table(f"to/s_edges.{ending}")
     assert nodes.group_by("source", maintain_order=True).len().rows() == [("old", 6), ("wise", 6)]
     assert set(nodes.filter(tone="positive")["word"]) == {"wise"}
     assert edges["weight"].to_list()[:2] == [1.0, 4.0]

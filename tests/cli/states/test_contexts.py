@@ -23,8 +23,8 @@ def server(serve: Serve) -> Any:
 
     def reply(body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         term = body["messages"][-1]["content"].split('"')[1]
-        said = f"1. The day was {term} and long.\n2. She was {term} to all of them."
-        return started.chat(body, said)  # type: ignore[no-any-return]
+        contexts = f"1. The day was {term} and long.\n2. She was {term} to all of them."
+        return started.chat(body, contexts)  # type: ignore[no-any-return]
 
     started.reply = reply
     return started

@@ -18,7 +18,9 @@ WORDS = {"Women": ["Ann", "Eve", "Amy"], "Men": ["Bob", "Tom", "Jim"]}
 
 
 @pytest.fixture
-def asked(run: Run, fake_reader: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Run:
+def run_with_reader(
+    run: Run, fake_reader: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> Run:
     """Call the command line with readers that need no model."""
 
     def opened(models: Any, options: Any) -> list[Any]:
@@ -29,59 +31,63 @@ def asked(run: Run, fake_reader: Callable[..., Any], monkeypatch: pytest.MonkeyP
     return run
 
 
-def test_the_table_has_estimates_of_groups_and_of_their_difference(asked: Run) -> None:
-    code, out, _ = asked("profile", "m", "--words", "w.json", "--draws", "20", "--out", "P.csv")
-    found = pl.read_csv("P.csv", infer_schema_length=None)
-    assert (code, out) == (0, f"{found.height} rows: P.csv\n")
-    assert found.columns == list(ESTIMATES)
-    assert set(found["layer"].cast(str)) == {"0", "1", "2", "mean"}
+def test_the_table_has_estimates_of_groups_and_of_their_difference(run_with_reader: Run) -> None:
+    code, out, _ = run_with_reader(
+        "profile", "m", "--words", "w.json", "--draws", "20", "--out", "P.csv"
+    )
+    estimates = pl.read_csv("P.csv", infer_schema_length=None)
+    assert (code, out) == (0, f"{estimates.height} rows: P.csv\n")
+    assert estimates.columns == list(ESTIMATES)
+    assert set(estimates["layer"].cast(str)) == {"0", "1", "2", "mean"}
     keys = ["layer", "space", "dimension"]
-    means = found.filter(measure="profile_mean").pivot("group", index=keys, values="estimate")
-    published = found.filter(measure="profile_difference", method="published")
-    joined = published.join(means, on=keys, validate="1:1")
-    assert joined.height == 36 and set(joined["subject"]) == {"m"}
-    difference = joined["Women"] - joined["Men"]
-    assert difference.to_list() == pytest.approx(joined["estimate"].to_list())
+    means = estimates.filter(measure="profile_mean").pivot("group", index=keys, values="estimate")
+    published = estimates.filter(measure="profile_difference", method="published")
+    matched = published.join(means, on=keys, validate="1:1")
+    assert matched.height == 36 and set(matched["subject"]) == {"m"}
+    difference = matched["Women"] - matched["Men"]
+    assert difference.to_list() == pytest.approx(matched["estimate"].to_list())
 
 
-def test_a_folder_gets_all_tables_and_a_report_that_can_be_made_anew(asked: Run) -> None:
-    code, out, err = asked("profile", "m", "--words", "w.json", "--draws", "20", "--out", "r")
+def test_a_folder_gets_all_tables_and_a_report_that_can_be_made_anew(run_with_reader: Run) -> None:
+    code, out, err = run_with_reader(
+        "profile", "m", "--words", "w.json", "--draws", "20", "--out", "r"
+    )
     assert (code, err) == (0, "")
-    *found, tables, report = out.splitlines()
+    *findings, tables, report = out.splitlines()
     assert (tables, report) == ("3 tables: r", "report: r/report.html")
-    assert found and all(one.startswith(("Profile of", "Accuracy of")) for one in found)
+    assert findings and all(line.startswith(("Profile of", "Accuracy of")) for line in findings)
     page = Path("r/report.html").read_text(encoding="utf-8")
     assert "Women" in page and "Warmth" in page
-    assert asked("report", "r")[0] == 0
+    assert run_with_reader("report", "r")[0] == 0
 
 
-def test_further_words_are_predicted(asked: Run) -> None:
+def test_further_words_are_predicted(run_with_reader: Run) -> None:
     Path("x.csv").write_text(
         "term,dimension,direction\njolly,Sociability,high\nmean,Morality,low\ncold,Sociability,low\n"
     )
-    of = ("profile", "m", "--words", "w.json", "--extended", "x.csv", "--out", "r")
-    assert asked(*of)[0] == 0
-    found = pl.read_parquet("r/estimates.parquet").filter(measure="direction_accuracy")
-    assert set(found["cut"]) == {"zero", "centred"} and found["n"].max() == 3
+    command = ("profile", "m", "--words", "w.json", "--extended", "x.csv", "--out", "r")
+    assert run_with_reader(*command)[0] == 0
+    accuracy = pl.read_parquet("r/estimates.parquet").filter(measure="direction_accuracy")
+    assert set(accuracy["cut"]) == {"zero", "centred"} and accuracy["n"].max() == 3
     assert pl.read_parquet("r/state_directions.parquet")["n"].max() == 3
 
 
-def test_kinds_of_contexts_stand_side_by_side(asked: Run) -> None:
+def test_kinds_of_contexts_stand_side_by_side(run_with_reader: Run) -> None:
     Path("x.csv").write_text(
         "term,dimension,direction\njolly,Sociability,high\nmean,Morality,low\n"
     )
-    of = ("profile", "m", "--words", "w.json", "--extended", "x.csv", "--contexts", "none",
+    command = ("profile", "m", "--words", "w.json", "--extended", "x.csv", "--contexts", "none",
           "--contexts", "templates")  # fmt: skip
     inside = ("--extended-contexts", "none", "--extended-contexts", "templates")
-    assert asked(*of, *inside, "--out", "r")[0] == 0
-    found = pl.read_parquet("r/estimates.parquet")
+    assert run_with_reader(*command, *inside, "--out", "r")[0] == 0
+    estimates = pl.read_parquet("r/estimates.parquet")
     for measure in ("profile_difference", "direction_accuracy"):
-        assert set(found.filter(measure=measure)["contexts"]) == {"none", "templates"}
+        assert set(estimates.filter(measure=measure)["contexts"]) == {"none", "templates"}
     page = Path("r/report.html").read_text(encoding="utf-8")
     assert "Words per context" in page and "in templates" in page
-    code, _, err = asked(*of, *inside[:2], "--out", "P.csv")
+    code, _, err = run_with_reader(*command, *inside[:2], "--out", "P.csv")
     assert code == 2 and "extended-contexts: 1 for 2 kinds of contexts" in err
-    code, _, err = asked(*of, "--contexts", "none", "--out", "P.csv")
+    code, _, err = run_with_reader(*command, "--contexts", "none", "--out", "P.csv")
     assert code == 2 and "contexts: two of the kind 'none'" in err
 
 
@@ -105,40 +111,42 @@ def test_word_vectors_are_measured_as_by_hand(run: Run) -> None:
         "--placebos", "0", "--out", "P.csv",
     )  # fmt: skip
     assert (code, err) == (0, "")
-    found = pl.read_csv("P.csv", infer_schema_length=None).filter(layer="0", space="broad")
-    raw = found.filter(measure="profile_raw").select("dimension", "group", "estimate").rows()
+    estimates = pl.read_csv("P.csv", infer_schema_length=None).filter(layer="0", space="broad")
+    raw = estimates.filter(measure="profile_raw").select("dimension", "group", "estimate").rows()
     # warm − cold is (4, 0, 0), able − dull (0, 2, 0): coordinates are x / 4 and y / 2
     assert raw == [
         ("Warmth", "f", 2.5 / 4), ("Warmth", "m", 0.5 / 4),
         ("Competence", "f", 0.5 / 2), ("Competence", "m", 1.5 / 2),
     ]  # fmt: skip
-    accuracy = found.filter(measure="direction_accuracy", dimension="Warmth", cut="zero")
-    assert accuracy["estimate"].to_list() == [1.0] and set(found["subject"]) == {"tiny.vec"}
+    accuracy = estimates.filter(measure="direction_accuracy", dimension="Warmth", cut="zero")
+    assert accuracy["estimate"].to_list() == [1.0] and set(estimates["subject"]) == {"tiny.vec"}
 
 
-def test_tests_are_written_and_removed_components_are_a_factor(asked: Run) -> None:
-    code, out, _ = asked("weat", "m", "--draws", "20", "--removed", "0,2", "--out", "W.csv")
-    found = pl.read_csv("W.csv", infer_schema_length=None)
-    assert (code, out) == (0, f"{found.height} rows: W.csv\n")
-    tested = found.filter(alternative="greater")
+def test_tests_are_written_and_removed_components_are_a_factor(run_with_reader: Run) -> None:
+    code, out, _ = run_with_reader(
+        "weat", "m", "--draws", "20", "--removed", "0,2", "--out", "W.csv"
+    )
+    estimates = pl.read_csv("W.csv", infer_schema_length=None)
+    assert (code, out) == (0, f"{estimates.height} rows: W.csv\n")
+    tested = estimates.filter(alternative="greater")
     assert tested.height == 10 * 3 * 2 and set(tested["removed"]) == {0, 2}
 
 
-def test_words_are_read_in_the_prompt_of_the_association(asked: Run) -> None:
+def test_words_are_read_in_the_prompt_of_the_association(run_with_reader: Run) -> None:
     for kind in ("prompt", "none"):
-        of = ("weat", "m", "--tests", "bai2025", "--contexts", kind, "--draws", "0")
-        assert asked(*of, "--placebos", "0", "--out", f"{kind}.csv")[0] == 0
-    found, alone = (
+        command = ("weat", "m", "--tests", "bai2025", "--contexts", kind, "--draws", "0")
+        assert run_with_reader(*command, "--placebos", "0", "--out", f"{kind}.csv")[0] == 0
+    prompted, alone = (
         pl.read_csv(f"{kind}.csv", infer_schema_length=None).filter(alternative="greater")
         for kind in ("prompt", "none")
     )
-    assert found.height == 21 * 3 and set(found["contexts"]) == {"prompt"}
-    assert set(found["measure"]) == {"seat"} and set(alone["measure"]) == {"weat"}
-    assert (found["estimate"] - alone["estimate"]).abs().min() > 0
+    assert prompted.height == 21 * 3 and set(prompted["contexts"]) == {"prompt"}
+    assert set(prompted["measure"]) == {"seat"} and set(alone["measure"]) == {"weat"}
+    assert (prompted["estimate"] - alone["estimate"]).abs().min() > 0
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("profile", "m", "--words", "nams"), "unknown words 'nams'"),
         (("profile", "m", "--removed", "-1"), "removed '-1': expected whole numbers"),
@@ -151,10 +159,10 @@ def test_words_are_read_in_the_prompt_of_the_association(asked: Run) -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
-    asked: Run, arguments: tuple[str, ...], said: str
+    run_with_reader: Run, arguments: tuple[str, ...], message: str
 ) -> None:
-    code, _, err = asked(*arguments)
-    assert code == 2 and said in err and "Traceback" not in err
+    code, _, err = run_with_reader(*arguments)
+    assert code == 2 and message in err and "Traceback" not in err
     assert len(err.splitlines()) == 1
 
 

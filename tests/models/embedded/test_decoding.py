@@ -90,16 +90,16 @@ def test_greedy_text_equals_plain_greedy_decoding(tiny, ask, plain):
 
 def test_schema_probabilities_equal_plain_forward_passes(tiny, ask, plain):
     output = asyncio.run(ask(tiny, "Pick.", response_schema=schema(WORDS), logprobs=True, seed=3))
-    chosen = json.loads(output.completion)
+    choices = json.loads(output.completion)
     text = plain.prompt("Pick.")
     for number, (name, options) in enumerate(WORDS.items()):
         opening = ("{" if number == 0 else " ") + json.dumps(name) + ': "'
         closing = '"}' if number == 2 else '",'
         text = [*text, *plain.encode(opening)]
         expected = {o: plain.after(text, plain.encode(o + closing)) for o in options}
-        shown = {t.token: t.logprob for t in positions(output)[number].top_logprobs}
-        assert shown == pytest.approx(expected, abs=2e-4)
-        text = [*text, *plain.encode(chosen[name] + closing)]
+        logprobs = {t.token: t.logprob for t in positions(output)[number].top_logprobs}
+        assert logprobs == pytest.approx(expected, abs=2e-4)
+        text = [*text, *plain.encode(choices[name] + closing)]
 
 
 def test_a_choice_is_scored_as_a_whole(tiny, ask, plain):
@@ -187,10 +187,10 @@ def test_top_k_and_top_p_limit_what_is_drawn(tiny, ask):
         top = [t.token for t in positions(outputs[0])[0].top_logprobs]
         return top, {positions(output)[0].token for output in outputs}
 
-    top, seen = asyncio.run(draws(top_k=3))
-    assert seen == set(top)
-    top, seen = asyncio.run(draws(top_p=1e-6))
-    assert seen == {top[0]}
+    top, sampled = asyncio.run(draws(top_k=3))
+    assert sampled == set(top)
+    top, sampled = asyncio.run(draws(top_p=1e-6))
+    assert sampled == {top[0]}
 
 
 def test_seeds_are_honoured(tiny, ask):
@@ -202,7 +202,7 @@ def test_seeds_are_honoured(tiny, ask):
 
 
 def test_stop_sequences_end_the_text_and_are_left_out(tiny, ask):
-    whole = asyncio.run(ask(tiny, "x", max_tokens=30, seed=1)).completion
-    stop = next(c for c in whole[5:] if c.isascii())
+    full_text = asyncio.run(ask(tiny, "x", max_tokens=30, seed=1)).completion
+    stop = next(c for c in full_text[5:] if c.isascii())
     output = asyncio.run(ask(tiny, "x", max_tokens=30, seed=1, stop_seqs=[stop]))
-    assert output.completion == whole[: whole.index(stop)] and output.stop_reason == "stop"
+    assert output.completion == full_text[: full_text.index(stop)] and output.stop_reason == "stop"

@@ -12,10 +12,12 @@ from clinometer.models.embedded.engine import CACHED_TOKENS, prompt_chain
 
 PLEASANT = ["joy", "love", "wonderful"]
 UNPLEASANT = ["agony", "terrible", "nasty"]
-BOTH = JSONSchema(type="string", enum=["rose", "wasp"])
+ROSE_OR_WASP = JSONSchema(type="string", enum=["rose", "wasp"])
 SCHEMA = ResponseSchema(
     name="words",
-    json_schema=JSONSchema(type="object", properties={w: BOTH for w in PLEASANT + UNPLEASANT}),
+    json_schema=JSONSchema(
+        type="object", properties={w: ROSE_OR_WASP for w in PLEASANT + UNPLEASANT}
+    ),
 )
 
 
@@ -44,17 +46,17 @@ def test_answers_are_the_same_alone_and_in_a_batch(smollm2, ask):
         {"text": "Say hello.", "max_tokens": 12, "seed": 6, "logprobs": True},
     ]
 
-    async def together():
+    async def answer_batch():
         return await asyncio.gather(*(ask(smollm2, **request) for request in requests))
 
-    batch = asyncio.run(together())
+    batch = asyncio.run(answer_batch())
     for index in (0, 3, 4):
         alone = asyncio.run(ask(smollm2, **requests[index]))
         assert alone.completion == batch[index].completion
-        for one, other in zip(
+        for single, batched in zip(
             alone.choices[0].logprobs.content, batch[index].choices[0].logprobs.content, strict=True
         ):
-            assert one.logprob == pytest.approx(other.logprob, abs=2e-4)
+            assert single.logprob == pytest.approx(batched.logprob, abs=2e-4)
 
 
 def prompts(engine, count):
@@ -82,10 +84,10 @@ def test_log_probabilities_depend_neither_on_neighbours_nor_on_what_is_kept(smol
         engine._kept.clear()
         alone += run([tokens])[1]
     engine._kept.clear()
-    computed, together = run(several)
-    again, kept = run(several)
-    for one, *others in zip(alone, together, kept, strict=True):
-        assert all(float((one - other).abs().max()) < 1e-4 for other in others)
+    computed, batched = run(several)
+    again, cached = run(several)
+    for reference, *variants in zip(alone, batched, cached, strict=True):
+        assert all(float((reference - variant).abs().max()) < 1e-4 for variant in variants)
     assert 4 * again < computed < sum(map(len, several))
     assert sum(len(tokens) for _, tokens, _ in engine._kept) <= CACHED_TOKENS
 
@@ -134,8 +136,8 @@ def test_insects_are_unpleasant(smollm2):
         odds = await asyncio.gather(*(log_odds(w, *order) for w in words for order in orders))
         return sum(odds) / len(odds)
 
-    async def both():
+    async def ask_sides():
         return await mean(UNPLEASANT), await mean(PLEASANT)
 
-    unpleasant, pleasant = asyncio.run(both())
+    unpleasant, pleasant = asyncio.run(ask_sides())
     assert unpleasant - pleasant > 0.5

@@ -9,13 +9,13 @@ from clinometer.models.embedded import pace
 def test_time_grows_with_tokens_and_with_a_slower_machine(monkeypatch):
     monkeypatch.setattr(pace, "_operations_per_second", lambda: 1e11)
     monkeypatch.setattr(pace, "fastest_dtype", lambda: "float32")
-    shown = pace.expected_seconds(200_000, 0)
-    assert shown == pytest.approx(2.1 * 2 * 106e6 * 96_000 / 1e11)
+    seconds = pace.expected_seconds(200_000, 0)
+    assert seconds == pytest.approx(2.1 * 2 * 106e6 * 96_000 / 1e11)
     assert pace.expected_seconds(0, 100) == pytest.approx(2.1 * 2 * 106e6 * 100 / 1e11)
     monkeypatch.setattr(pace, "_operations_per_second", lambda: 5e10)
-    assert pace.expected_seconds(200_000, 0) == pytest.approx(2 * shown)
+    assert pace.expected_seconds(200_000, 0) == pytest.approx(2 * seconds)
     monkeypatch.setattr(pace, "fastest_dtype", lambda: "bfloat16")
-    assert shown < pace.expected_seconds(200_000, 0) < 2 * shown
+    assert seconds < pace.expected_seconds(200_000, 0) < 2 * seconds
 
 
 def test_the_machine_is_measured():

@@ -41,22 +41,22 @@ def fake(monkeypatch, tmp_path):
     """A GGUF file that is not one, with a conversion that is counted."""
     gguf = tmp_path / "model.gguf"
     gguf.write_bytes(b"weights")
-    made: list[Path] = []
+    folders: list[Path] = []
 
     def convert(source: Path, folder: Path) -> None:
         folder.mkdir()
         (folder / "model.safetensors").write_bytes(b"expanded")
-        made.append(folder)
+        folders.append(folder)
 
     monkeypatch.setattr(weights, "convert_gguf", convert)
     monkeypatch.setenv("CLINOMETER_CACHE", str(tmp_path / "cache"))
-    return gguf, made
+    return gguf, folders
 
 
 def test_weights_are_expanded_once_into_a_folder_named_for_their_hash(fake, tmp_path):
-    gguf, made = fake
+    gguf, folders = fake
     target = expand_weights(gguf)
-    assert expand_weights(gguf) == target and len(made) == 1
+    assert expand_weights(gguf) == target and len(folders) == 1
     assert target.name == f"smollm2-{hashlib.sha256(b'weights').hexdigest()[:16]}-v1"
     assert [path.name for path in (tmp_path / "cache").iterdir()] == [target.name]
 
@@ -73,7 +73,7 @@ def test_an_interrupted_expansion_leaves_nothing(fake, monkeypatch, tmp_path):
 
 
 def test_losing_the_race_to_another_process_is_fine(fake, monkeypatch):
-    gguf, made = fake
+    gguf, folders = fake
     convert = weights.convert_gguf
 
     def slower(source: Path, folder: Path) -> None:
@@ -83,7 +83,7 @@ def test_losing_the_race_to_another_process_is_fine(fake, monkeypatch):
 
     monkeypatch.setattr(weights, "convert_gguf", slower)
     assert (expand_weights(gguf) / "model.safetensors").read_bytes() == b"expanded"
-    assert len(made) == 2
+    assert len(folders) == 2
 
 
 def test_a_cache_that_cannot_be_written_names_the_variable(fake, monkeypatch, tmp_path):
@@ -115,11 +115,11 @@ def test_the_number_format_is_the_one_asked_for(tiny_folder):
 
 
 @pytest.mark.parametrize(
-    ("known", "dtype"),
+    ("capabilities", "dtype"),
     [({"avx512_bf16": True}, "bfloat16"), ({"amx_bf16": True}, "float32"), ({}, "float32")],
 )
-def test_bfloat16_where_the_processor_multiplies_it(tiny_folder, monkeypatch, known, dtype):
-    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: known)
+def test_bfloat16_where_the_processor_multiplies_it(tiny_folder, monkeypatch, capabilities, dtype):
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: capabilities)
     assert load_engine(str(tiny_folder), "auto", "cpu").dtype == dtype
 
 

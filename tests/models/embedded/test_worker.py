@@ -45,34 +45,34 @@ def content(output):
     return texts, output.stop_reason, output.choices[0].logprobs, output.usage
 
 
-async def together(ask, model, all_requests):
+async def answer_all(ask, model, all_requests):
     return await asyncio.gather(*(ask(model, **request) for request in all_requests))
 
 
 def test_answers_are_the_same_alone_and_among_fifty(tiny, ask):
-    batch = asyncio.run(together(ask, tiny, requests(50)))
+    batch = asyncio.run(answer_all(ask, tiny, requests(50)))
     for request, output in zip(requests(50), batch, strict=True):
         assert content(asyncio.run(ask(tiny, **request))) == content(output)
 
 
 def test_answers_do_not_depend_on_the_order_of_arrival(tiny, ask):
-    forth = asyncio.run(together(ask, tiny, requests(30)))
-    back = asyncio.run(together(ask, tiny, requests(30)[::-1]))
+    forth = asyncio.run(answer_all(ask, tiny, requests(30)))
+    back = asyncio.run(answer_all(ask, tiny, requests(30)[::-1]))
     assert [content(o) for o in forth] == [content(o) for o in back[::-1]]
 
 
 def test_a_cancelled_request_leaves_the_others_alone(tiny, ask):
     async def cancel_some():
-        asked = requests(12)
-        asked[0] |= {"max_tokens": 900}  # it is under way when another has ended
-        tasks = [asyncio.create_task(ask(tiny, **r)) for r in asked]
+        pending = requests(12)
+        pending[0] |= {"max_tokens": 900}  # it is under way when another has ended
+        tasks = [asyncio.create_task(ask(tiny, **r)) for r in pending]
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks[::2]:
             task.cancel()
         return await asyncio.gather(*tasks, return_exceptions=True)
 
     outputs = asyncio.run(cancel_some())
-    expected = asyncio.run(together(ask, tiny, requests(12)))
+    expected = asyncio.run(answer_all(ask, tiny, requests(12)))
     assert any(isinstance(output, asyncio.CancelledError) for output in outputs[::2])
     assert [content(o) for o in outputs[1::2]] == [content(o) for o in expected[1::2]]
 
@@ -84,7 +84,7 @@ def test_a_loop_that_died_with_requests_open_harms_no_later_loop(tiny, ask):
         await asyncio.sleep(0)
 
     asyncio.run(abandon())
-    outputs = asyncio.run(together(ask, tiny, requests(6)))
+    outputs = asyncio.run(answer_all(ask, tiny, requests(6)))
     assert all(output.stop_reason for output in outputs)
 
 
@@ -124,7 +124,7 @@ def test_two_evaluations_in_a_row(tiny_folder, tmp_path):
 
 
 #: The forward pass goes on until the end of the process waits for the thread.
-UNDER_WAY = """
+BUSY_SCRIPT = """
 from threading import Event, Thread
 from types import SimpleNamespace
 from clinometer.models.embedded.worker import Worker
@@ -154,7 +154,7 @@ begun.wait()
 
 def test_the_process_ends_after_the_forward_pass_that_is_under_way():
     done = subprocess.run(
-        [sys.executable, "-c", UNDER_WAY],
+        [sys.executable, "-c", BUSY_SCRIPT],
         capture_output=True,
         text=True,
         check=False,
