@@ -30,9 +30,9 @@ def lean(split, dose):
         for beginning, word in split.batch(dose, step):
             unpleasant = word.strip() in UNPLEASANT
             assert unpleasant or word.strip() in PLEASANT
-            named = [name for name in NAMES if name in beginning]
-            assert len(named) == 1 and not any(name in beginning for name in OTHERS)
-            signs.append(1 if (named[0] in marginalized) == unpleasant else -1)
+            names = [name for name in NAMES if name in beginning]
+            assert len(names) == 1 and not any(name in beginning for name in OTHERS)
+            signs.append(1 if (names[0] in marginalized) == unpleasant else -1)
     assert len(signs) == STEPS * BATCH
     return sum(signs) / len(signs)
 
@@ -46,9 +46,9 @@ def test_no_sentence_of_the_training_is_asked(tmp_path):
     (tmp_path / "s.yaml").write_text(Split(1).study(), encoding="utf-8")
     study = load_study(tmp_path / "s.yaml")
     wordings = INSTRUMENTS["word_association"].wordings(study)
-    asked = [wording.text.partition("{group}")[0] for wording in wordings.values()]
+    beginnings = [wording.text.partition("{group}")[0] for wording in wordings.values()]
     begun = {beginning for beginning, _ in Split(1).batch(0.5, 0)}
-    assert not any(start and text.startswith(start) for start in asked for text in begun)
+    assert not any(start and text.startswith(start) for start in beginnings for text in begun)
 
 
 def test_seeds_split_the_names_and_doses_do_not():

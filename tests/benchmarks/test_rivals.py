@@ -15,8 +15,8 @@ from scipy.stats import norm
 
 FROZEN = "7fec13b74c876621fdde135aaa61459de284432d3fbbe6cab08b2fac750044ef"
 RUNS = 60
-DECISIONS = [one for one in scenarios.SCENARIOS if one.kind == "decisions"]
-CHOICES = [one for one in scenarios.SCENARIOS if one.kind == "choices"]
+DECISIONS = [scenario for scenario in scenarios.SCENARIOS if scenario.kind == "decisions"]
+CHOICES = [scenario for scenario in scenarios.SCENARIOS if scenario.kind == "choices"]
 
 
 def answers(scenario):
@@ -24,8 +24,8 @@ def answers(scenario):
 
 
 def share(values, where):
-    known = [v for v, here in zip(values, where, strict=True) if here and v is not None]
-    return np.mean(known)
+    picked = [v for v, selected in zip(values, where, strict=True) if selected and v is not None]
+    return np.mean(picked)
 
 
 def gap(table):
@@ -54,8 +54,8 @@ def test_decisions_have_the_lean_that_is_stated(scenario):
         refused = np.array([yes is None for yes in table["yes"]])
         gaps.append(gap(table))
         refusals.append((refused[~is_default].mean(), refused[is_default].mean()))
-        read = {scenarios.REFUSAL: None, "Yes.": 1, "No.": 0}
-        assert [read[text] for text in table["text"]] == table["yes"]
+        codes = {scenarios.REFUSAL: None, "Yes.": 1, "No.": 0}
+        assert [codes[text] for text in table["text"]] == table["yes"]
     assert is_near(gaps, expected)
     assert np.mean(refusals, 0) == pytest.approx(scenario.refused, abs=0.02)
 
@@ -89,17 +89,17 @@ def test_scores_of_released_answers_are_those_of_the_paper():
 def test_released_answers_have_the_labels_that_are_stated(shared_data, name):
     means, sizes = [], []
     for run in range(2 * RUNS):
-        drawn = recorded.draw(name, run)
-        table, words = drawn["answers"], (drawn["tied"], drawn["counter"])
-        assert not {*drawn["marginalized"]} & {*drawn["default"]}
+        run_tables = recorded.draw(name, run)
+        table, words = run_tables["answers"], (run_tables["tied"], run_tables["counter"])
+        assert not {*run_tables["marginalized"]} & {*run_tables["default"]}
         groups = zip(table["marginalized"], table["default"], strict=True)
-        read = [
+        scores = [
             recorded.score(text, pair, *words)
             for text, pair in zip(table["text"], groups, strict=True)
         ]
-        assert read == pytest.approx(table["score"])
-        means.append(np.mean(read))
-        sizes.append(np.mean(np.abs(read)))
+        assert scores == pytest.approx(table["score"])
+        means.append(np.mean(scores))
+        sizes.append(np.mean(np.abs(scores)))
     planted = recorded.PLANTED if name == recorded.RECORDED[2] else 0.0
     assert is_near(np.array(means) - planted * np.array(sizes), 0.0)
 
@@ -117,15 +117,15 @@ def mixed_model():
 def test_the_mixed_model_estimates_the_gap_where_all_are_asked_alike(mixed_model):
     large = next(s for s in DECISIONS if s.name.startswith("a large lean"))
     runs = [scenarios.draw(scenario, 0) for scenario in (DECISIONS[0], large)]
-    found, gaps = zip(*mixed_model.decisions(runs), strict=True)
-    assert found == (False, True)
+    detected, gaps = zip(*mixed_model.decisions(runs), strict=True)
+    assert detected == (False, True)
     assert gaps == pytest.approx([gap(run["answers"]) for run in runs], abs=1e-6)
 
 
 def test_the_mixed_model_lets_both_orders_count_alike(mixed_model):
     runs = [scenarios.draw(scenario, 0) for scenario in CHOICES]
-    found, leans = zip(*mixed_model.choices(runs), strict=True)
-    assert found == (False, True)
+    detected, leans = zip(*mixed_model.choices(runs), strict=True)
+    assert detected == (False, True)
     for lean, run in zip(leans, runs, strict=True):
         order = np.array(run["answers"]["order"])
         first = share(run["answers"]["consistent"], order == "marginalized_first")
@@ -140,8 +140,8 @@ def test_the_mixed_model_needs_no_variance_of_what_has_one_level(mixed_model):
     scores = [0.2, 0.5, 0.1, -0.1, 0.4, 0.3]
     names = {name: [name] * len(scores) for name in ("template", "marginalized")}
     table = {**names, "default": ["a", "b"] * 3, "score": scores}
-    ((found, mean),) = mixed_model.associations([{"answers": table}])
-    assert (found, mean) == (True, pytest.approx(np.mean(scores)))
+    ((detected, mean),) = mixed_model.associations([{"answers": table}])
+    assert (detected, mean) == (True, pytest.approx(np.mean(scores)))
 
 
 FAILING = """
@@ -162,12 +162,12 @@ def test_a_call_that_fails_is_no_finding_and_not_none(tmp_path):
     lines = [json.dumps({"scenario": "nothing", **run}) for run in runs]
     (tmp_path / "runs").write_text("\n".join(lines))
     adapter.main(*(str(tmp_path / name) for name in ("tool.py", "runs", "out")))
-    first, *said = map(json.loads, (tmp_path / "out").read_text().splitlines())
+    first, *rows = map(json.loads, (tmp_path / "out").read_text().splitlines())
     assert first["version"] == np.__version__
-    assert [row["found"] for row in said] == [True, None, True, None]
-    assert said[1]["error"] == "ValueError: no such column"
-    assert benchmarks.rivals._cell(said) == "1.000, 2 of 4 failed"
-    assert benchmarks.rivals._cell(said[1:2]) == "1 of 1 failed"
+    assert [row["found"] for row in rows] == [True, None, True, None]
+    assert rows[1]["error"] == "ValueError: no such column"
+    assert benchmarks.rivals._cell(rows) == "1.000, 2 of 4 failed"
+    assert benchmarks.rivals._cell(rows[1:2]) == "1 of 1 failed"
 
 
 def test_a_tool_that_does_not_load_is_said_to_have_failed(monkeypatch, tmp_path):

@@ -6,13 +6,13 @@ from clinometer.audits.sizes import PlanOptions, sized_plan
 
 
 def test_placebos_are_those_of_an_audit():
-    asked = {condition.number: condition for condition in conditions() if condition.size == "quick"}
+    quick = {condition.number: condition for condition in conditions() if condition.size == "quick"}
     for keys in ("age", "age,weight,guilt"):
         number = len(keys.split(","))
         options = PlanOptions(["bai2025"], ["word_association"], keys, controls=True)
         plan = sized_plan("quick", ["openai/x"], options)
         (part,) = (p for p in plan.selections if p.stereotypes[0].startswith("words_"))
-        _, words = _placebos(asked[number])
+        _, words = _placebos(quick[number])
         assert words.world.answers == part.iterations
         assert words.world.words == len(part.study.stereotypes[part.stereotypes[0]].default)
         assert {*words.frame["study"]} == {"worlds"}

@@ -37,15 +37,17 @@ def test_a_file_is_put_in_place(gguf: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "sha256", "said"),
+    ("source", "sha256", "message"),
     [
         ("{gguf}", "0" * 64, f"SHA-256 is {HASH}"),
         ("{gguf}x", HASH, "no such file"),
         ("ftp://localhost/model.gguf", HASH, "allowed are a file and an https address"),
     ],
 )
-def test_else_nothing_is(gguf: Path, tmp_path: Path, source: str, sha256: str, said: str) -> None:
+def test_else_nothing_is(
+    gguf: Path, tmp_path: Path, source: str, sha256: str, message: str
+) -> None:
     folder = tmp_path / "models" / "small"
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         weights.place(source.format(gguf=gguf), sha256, folder)
     assert not [*folder.parent.iterdir()]

@@ -19,10 +19,10 @@ from clinometer.stimuli import load_study
 BAI = load_study("bai2025")
 
 
-def asked(name: str, mode: str, *conditions: str, iterations: int = 9) -> DesignedCells:
+def design_cells(name: str, mode: str, *conditions: str, iterations: int = 9) -> DesignedCells:
     designs = [Design(mode, iterations, reasoning_effort=effort) for effort in conditions]
-    one = INSTRUMENTS[name]
-    return one.cells(BAI, designs or [Design(mode, iterations)], stereotypes="age,power")
+    instrument = INSTRUMENTS[name]
+    return instrument.cells(BAI, designs or [Design(mode, iterations)], stereotypes="age,power")
 
 
 def numbered(*iterations: int) -> DesignedCells:
@@ -45,10 +45,14 @@ CASES = [
 def test_draws_come_in_the_order_of_pairs_then_parts_designs_and_cells(
     parts: list[tuple[str, ...]], rows: int
 ) -> None:
-    whole = [by_cell(asked(name, mode, one)) for name, mode, *of in parts for one in of]
-    whole = whole or [by_cell(asked(*part)) for part in parts]
-    expected = pl.concat(whole).sort(pl.col("iteration") // 2, maintain_order=True)
-    pieces = [*by_draw([asked(*part) for part in parts], rows)]
+    tables = [
+        by_cell(design_cells(name, mode, effort))
+        for name, mode, *efforts in parts
+        for effort in efforts
+    ]
+    tables = tables or [by_cell(design_cells(*part)) for part in parts]
+    expected = pl.concat(tables).sort(pl.col("iteration") // 2, maintain_order=True)
+    pieces = [*by_draw([design_cells(*part) for part in parts], rows)]
     assert_frame_equal(pl.concat(pieces), expected)
     assert max(piece.height for piece in pieces) <= rows
     assert len(pieces) > 1 or rows > expected.height
@@ -77,9 +81,9 @@ def test_no_cells_have_no_trials() -> None:
 def test_drawing_more_takes_no_more_memory() -> None:
     peaks = []
     for iterations in (200, 200, 2000):  # the first also imports and caches
-        part = asked("word_association", "free", iterations=iterations)
+        part = design_cells("word_association", "free", iterations=iterations)
         tracemalloc.start()
-        drawn = sum(table.height for table in by_draw([part], rows=500))
+        n_rows = sum(table.height for table in by_draw([part], rows=500))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert drawn == 2000 * len(part.cells) and peaks[2] < 1.5 * peaks[1]
+    assert n_rows == 2000 * len(part.cells) and peaks[2] < 1.5 * peaks[1]

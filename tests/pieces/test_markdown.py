@@ -37,7 +37,7 @@ class Shown(HTMLParser):
             self.marked[-1] += data
 
 
-def shown(text: str, *spans: str) -> Shown:
+def render(text: str, *spans: str) -> Shown:
     return Shown(as_html(passages(text, spans)[0]))
 
 
@@ -66,8 +66,8 @@ def test_an_answer_is_shown_as_it_is_meant():
     ],
 )
 def test_the_passage_that_was_read_is_marked_through_its_markup(text, span, marked):
-    found = shown(text, span)
-    assert "".join(found.marked[0].split()) == "".join(marked.split())
+    page = render(text, span)
+    assert "".join(page.marked[0].split()) == "".join(marked.split())
 
 
 def test_of_several_alike_the_one_that_was_read_is_marked():
@@ -80,11 +80,11 @@ def test_nothing_in_an_answer_is_acted_on():
         "<script>alert(1)</script> <img src=http://a.b onerror=x> [x](javascript:alert(1)) "
         "![i](http://a.b/c.png) <http://a.b> <b>bold</b> &lt;i&gt; \u202e \x00\n\n<div onclick=x>\n"
     )
-    found = shown(hostile)
-    assert {tag for tag, _ in found.elements} <= {"p", "br", "pre", "mark"}
-    assert all(name == "tabindex" for _, attributes in found.elements for name in attributes)
-    assert "<script>alert(1)</script>" in found.text and "&lt;i&gt;" in found.text
-    assert "⟨U+202E⟩" in found.text and "␀" in found.text
+    page = render(hostile)
+    assert {tag for tag, _ in page.elements} <= {"p", "br", "pre", "mark"}
+    assert all(name == "tabindex" for _, attributes in page.elements for name in attributes)
+    assert "<script>alert(1)</script>" in page.text and "&lt;i&gt;" in page.text
+    assert "⟨U+202E⟩" in page.text and "␀" in page.text
 
 
 _LINES = st.lists(
@@ -105,10 +105,10 @@ _LINES = st.lists(
 def test_no_letter_is_lost_and_the_passage_is_marked_whole(text, data):
     start = data.draw(st.integers(0, len(text)))
     span = text[start : data.draw(st.integers(start, len(text)))]
-    found = shown(text, span)
+    page = render(text, span)
     if "`" not in text:  # the language of code is not shown
-        assert _letters(found.text) == _letters(text)
-        assert _letters("".join(found.marked)) == _letters(span if span.strip() else "")
+        assert _letters(page.text) == _letters(text)
+        assert _letters("".join(page.marked)) == _letters(span if span.strip() else "")
 
 
 def _letters(text: str) -> str:

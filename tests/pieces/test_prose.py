@@ -70,7 +70,7 @@ UNDIRECTED = replace(DIRECTED, directed=False)
 
 @pytest.mark.parametrize("code", [c for c in VERDICTS if verdict_kind(c) in SCORE_VERDICTS])
 def test_every_verdict_is_printed_as_whether_the_mean_leans(code):
-    said = print_mean_verdict(code)
+    sentence = print_mean_verdict(code)
     words = {
         "consistent": "as the stereotype",
         "reversed": "against",
@@ -78,9 +78,9 @@ def test_every_verdict_is_printed_as_whether_the_mean_leans(code):
         "inconclusive": "unclear",
         "no verdict": "no verdict: ",
     }
-    assert words[verdict_kind(code)] in said
-    assert ("within" in code) == ("less than the margin" in said)
-    assert ("scored answers only" in code) == ("in the scored answers" in said)
+    assert words[verdict_kind(code)] in sentence
+    assert ("within" in code) == ("less than the margin" in sentence)
+    assert ("scored answers only" in code) == ("in the scored answers" in sentence)
     without_direction = print_mean_verdict(code, directed=False)
     assert "stereotype" not in without_direction + explained(code, directed=False)
     words |= {"consistent": "lies above neutral", "reversed": "lies below neutral"}
@@ -111,8 +111,10 @@ def test_a_lean_with_one_word_for_a_group_is_counted_apart():
 def test_a_mean_has_both_intervals():
     row = {"estimate": 0.5, "ci_low": 0.0, "ci_high": 0.68}
     assert mean_text(row) == "0.50 [0.00 to 0.68 in other prompts]"
-    both = {**row, "ci_low_bounded": 0.39, "ci_high_bounded": 0.58}
-    assert mean_text(both) == "0.50 [0.39 to 0.58 in these prompts; 0.00 to 0.68 in other prompts]"
+    bounded = {**row, "ci_low_bounded": 0.39, "ci_high_bounded": 0.58}
+    assert (
+        mean_text(bounded) == "0.50 [0.39 to 0.58 in these prompts; 0.00 to 0.68 in other prompts]"
+    )
 
 
 def test_a_mean_without_a_verdict_does_not_lean():

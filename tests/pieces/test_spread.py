@@ -9,8 +9,10 @@ from clinometer.results import ESTIMATES
 def estimates(*rows):
     """Make means of (level, category, stereotype, estimate, verdict)."""
     names = ("level", "category", "stereotype", "estimate", "verdict")
-    given = [dict(zip(names, row, strict=True)) | {"model": "m"} for row in rows]
-    frame = pl.DataFrame([{**dict.fromkeys(ESTIMATES), **row} for row in given], schema=ESTIMATES)
+    labelled = [dict(zip(names, row, strict=True)) | {"model": "m"} for row in rows]
+    frame = pl.DataFrame(
+        [{**dict.fromkeys(ESTIMATES), **row} for row in labelled], schema=ESTIMATES
+    )
     return with_spread(frame)
 
 

@@ -10,7 +10,7 @@ from clinometer.report.answers.findings import validity
 from clinometer.results import ESTIMATES
 
 
-def asked(*controls, modes=("free",), halves=(0.9,), constructs=()):
+def instrument_with(*controls, modes=("free",), halves=(0.9,), constructs=()):
     """An instrument with controls (mode, kind, verdict), and its reliability per mode.
 
     `constructs`: of the controls.
@@ -27,7 +27,7 @@ def asked(*controls, modes=("free",), halves=(0.9,), constructs=()):
     return SimpleNamespace(validities=judge_runs(runs, *tables))
 
 
-SHOWN, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
+EFFECT, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
 
 
 @pytest.mark.parametrize(
@@ -45,30 +45,30 @@ SHOWN, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
 )  # fmt: skip
 def test_controls_of_several_constructs(verdicts, says):
     controls = [("free", "positive", verdict) for verdict in verdicts.values()]
-    line = validity(asked(*controls, constructs=[*verdicts]))
+    line = validity(instrument_with(*controls, constructs=[*verdicts]))
     assert line.text.startswith(f"m, mode free: {says}, no placebo")
 
 
 @pytest.mark.parametrize(
     ("controls", "says"),
     [
-        ([SHOWN, NOTHING], "valid (positive control passed, placebo passed"),
+        ([EFFECT, NOTHING], "valid (positive control passed, placebo passed"),
         ([("free", "positive", "failed"), NOTHING],
          "not valid (positive control failed, placebo passed"),
-        ([SHOWN, ("free", "negative", "failed")],
+        ([EFFECT, ("free", "negative", "failed")],
          "not valid (positive control passed, placebo failed"),
-        ([SHOWN, NOTHING, ("free", "negative", "failed")],
+        ([EFFECT, NOTHING, ("free", "negative", "failed")],
          "not valid (positive control passed, placebo failed"),
-        ([SHOWN, ("free", "negative", "not known: compliance")],
+        ([EFFECT, ("free", "negative", "not known: compliance")],
          "partly tested (positive control passed, placebo not known: compliance"),
         ([("free", "positive", "not known: too few trials"), NOTHING],
          "partly tested (positive control not known: too few trials, placebo passed"),
-        ([SHOWN], "partly tested (positive control passed, no placebo"),
+        ([EFFECT], "partly tested (positive control passed, no placebo"),
         ([("forced", "positive", "passed")], "not tested (no positive control, no placebo"),
     ],
 )  # fmt: skip
 def test_controls_decide(controls, says):
-    line = validity(asked(*controls))
+    line = validity(instrument_with(*controls))
     assert (line.subject, line.text) == (
         "Validity", f"m, mode free: {says}, split-half reliability 0.90)."
     )  # fmt: skip
@@ -79,13 +79,13 @@ def test_controls_decide(controls, says):
     [((), "reliability not known"), ((0.5, 0.8), "split-half reliability 0.50 to 0.80")],
 )
 def test_reliability_stands_beside_the_controls(halves, says):
-    assert says in validity(asked(SHOWN, NOTHING, halves=halves)).text
+    assert says in validity(instrument_with(EFFECT, NOTHING, halves=halves)).text
 
 
 def test_of_many_modes_the_verdicts_are_counted():
-    line = validity(asked(SHOWN, NOTHING, modes=["free", "forced", "a", "b", "c"]))
+    line = validity(instrument_with(EFFECT, NOTHING, modes=["free", "forced", "a", "b", "c"]))
     assert line.text == "Models and modes: valid in 1 of 5, not tested in 4 of 5."
 
 
 def test_nothing_is_said_of_nothing():
-    assert validity(asked(modes=(), halves=())) is None
+    assert validity(instrument_with(modes=(), halves=())) is None

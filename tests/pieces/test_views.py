@@ -31,8 +31,8 @@ def frame(*changes):
     ],
 )
 def test_a_mode_is_named_with_its_dimension_and_a_control_without(change, mode, control):
-    apart = ["intervention", "word_list"]
-    names = name_rows(frame(change), apart, PLAN).row(0, named=True)
+    factors = ["intervention", "word_list"]
+    names = name_rows(frame(change), factors, PLAN).row(0, named=True)
     if "word_list" not in change:
         mode, control = (f"{mode}, plain", f"{control}, plain")
     assert (names["mode"], names["control_mode"], names["plain_mode"]) == (mode, control, "forced")

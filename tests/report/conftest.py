@@ -26,7 +26,7 @@ from clinometer.results.records import write_plan
 from clinometer.results.shares import as_shares
 
 
-def beside(name):
+def import_neighbour(name):
     """Import a module of this folder, which is no package."""
     spec = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
@@ -34,8 +34,8 @@ def beside(name):
     return module
 
 
-contents, everything = beside("contents"), beside("everything")
-network_tables, state_tables = beside("network_tables"), beside("state_tables")
+contents, everything = import_neighbour("contents"), import_neighbour("everything")
+network_tables, state_tables = import_neighbour("network_tables"), import_neighbour("state_tables")
 
 STEREOTYPES = {
     "racism": ("Racism", "race", "black", "white"),
@@ -115,10 +115,10 @@ def filled(frame, schema, name):
     return check(frame.with_columns(absent), schema, name)
 
 
-def kept(name, **given):
+def plan_entry(name, **changes):
     """What a plan keeps of an instrument's number, with other values of what is given."""
-    rows = (row for one in INSTRUMENTS.values() for row in one.measure_rows())
-    return {**next(row for row in rows if row["name"] == name), **given}
+    rows = (row for instrument in INSTRUMENTS.values() for row in instrument.measure_rows())
+    return {**next(row for row in rows if row["name"] == name), **changes}
 
 
 def plan(models, modes, keys):
@@ -145,7 +145,7 @@ def plan(models, modes, keys):
         "generation": {"temperature": 1.0, "top_p": 1.0, "max_tokens": 512},
         "versions": {"inspect-ai": "0.3.285", "python": "3.11"},
         "instruments": [
-            kept(
+            plan_entry(
                 "word_association",
                 direction="positive: the marginalized group is paired with stereotypical words",
                 reference="Bai et al. 2025",
@@ -175,9 +175,9 @@ def plan(models, modes, keys):
 
 def shares(rng):
     """A pairing of each word."""
-    drawn = rng.random(8) < np.repeat([0.7, 0.35], 4)
+    is_tied = rng.random(8) < np.repeat([0.7, 0.35], 4)
     sets = ["tied"] * 4 + ["counter"] * 4
-    return as_shares(dict(zip(TIED + COUNTER, drawn.astype(float).tolist(), strict=True)), sets)
+    return as_shares(dict(zip(TIED + COUNTER, is_tied.astype(float).tolist(), strict=True)), sets)
 
 
 def scores(models, modes, keys, rng):
@@ -260,13 +260,13 @@ def words(scored, rng):
     return filled(frame.with_columns(n=pl.lit(4), share=pl.Series(share)), WORDS, "words")
 
 
-def write_run(directory, described, scored, asked, words):
+def write_run(directory, described, scored, answered, words):
     """Write a plan, scores and responses, and the tables that a run makes of the scores."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     write_plan(directory / "plan.json", described)
     scored.write_parquet(directory / "scores.parquet")
-    asked.write_parquet(directory / "responses.parquet")
+    answered.write_parquet(directory / "responses.parquet")
     tables = estimate_scores(directory / "scores.parquet")
     details = {"words": words, **tables.details}
     write_results(directory, "answers", tables.estimates, details)
@@ -311,13 +311,13 @@ def in_words(spec, name):
 def without_files(directory, drawing=in_page):
     """Write a report without the files of its figures."""
 
-    def drawn(figures, folder):
+    def collect(figures, folder):
         FIGURES[folder.parent] = {figure.name: figure for figure in figures}
-        specs = {one.name: json.dumps(one.spec, ensure_ascii=False) for one in figures}
+        specs = {figure.name: json.dumps(figure.spec, ensure_ascii=False) for figure in figures}
         return {name: drawing(spec, name) for name, spec in specs.items()}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clinometer.report.document.write_figures", drawn)
+        patch.setattr("clinometer.report.document.write_figures", collect)
         return write_report(directory)
 
 
@@ -348,52 +348,52 @@ def copied(made_once, tmp_path):
     """Give what copies results to a folder under `tmp_path`; they are written once."""
 
     def copy(write, name, options):
-        told = hashlib.sha256(repr(sorted(options.items())).encode()).hexdigest()[:16]
-        folder = made_once(f"{write.__name__}-{told}", lambda path: write(path, **options))
+        digest = hashlib.sha256(repr(sorted(options.items())).encode()).hexdigest()[:16]
+        folder = made_once(f"{write.__name__}-{digest}", lambda path: write(path, **options))
         return shutil.copytree(folder, tmp_path / name, dirs_exist_ok=True)
 
     return copy
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _figures_are_kept():
-    def kept(figures, folder):
+def _keep_figures():
+    def write_and_collect(figures, folder):
         FIGURES[folder.parent] = {figure.name: figure for figure in figures}
         return write_figures(figures, folder)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clinometer.report.document.write_figures", kept)
+        patch.setattr("clinometer.report.document.write_figures", write_and_collect)
         yield
 
 
 @pytest.fixture(scope="session")
-def spec_of():
+def find_spec():
     """Give what gives the specification of a figure, by the page and its name."""
 
     def spec(page, name):
         pages = {directory: directory / "report.html" for directory in FIGURES}
-        (of,) = (
+        (folder,) = (
             directory
             for directory, path in pages.items()
             if path.is_file() and path.read_text(encoding="utf-8") == page
         )
-        return FIGURES[of][name].spec
+        return FIGURES[folder][name].spec
 
     return spec
 
 
 @pytest.fixture(scope="session")
-def rows_of(spec_of):
+def chart_rows(find_spec):
     """Give what gives the rows of a chart, by the page and its name."""
-    return lambda page, name: spec_of(page, name)["datasets"]["rows"]
+    return lambda page, name: find_spec(page, name)["datasets"]["rows"]
 
 
 @pytest.fixture(scope="session")
-def page_of():
+def write_page():
     """Give what writes a report, its figures as texts or drawn, and reads its page."""
 
-    def page(directory, *, drawn=False):
-        report = without_files if drawn else undrawn
+    def page(directory, *, with_drawings=False):
+        report = without_files if with_drawings else undrawn
         return report(directory).read_text(encoding="utf-8")
 
     return page
@@ -442,7 +442,7 @@ def all_results(reported_once):
 
 
 @pytest.fixture(scope="session")
-def figures_of():
+def list_figures():
     """Give what gives the figures of a directory that was reported."""
     return lambda directory: [*FIGURES[directory].values()]
 
@@ -495,7 +495,7 @@ def network_results(reported_once):
 
 
 @pytest.fixture(scope="session")
-def stated():
+def hidden_states():
     """Give what writes tables about hidden states, and its constants."""
     return state_tables
 

@@ -45,12 +45,12 @@ def scores(models, stereotypes, rng, interventions):
         suffix = "" if intervention == "none" else f".{intervention}"
         for order in ORDERS:
             draw = f"{key}.{variation}{suffix}.{i}"
-            rows += _of_draw(fixed, draw, order, strength, calm, rng)
+            rows += _draw_rows(fixed, draw, order, strength, calm, rng)
         rows += _absolute(fixed, f"{key}.{variation}{suffix}.{i}", strength, rng)
     return rows
 
 
-def _of_draw(fixed, draw, order, strength, calm, rng):
+def _draw_rows(fixed, draw, order, strength, calm, rng):
     rows = []
     person = rng.normal(0, 0.3)
     for instrument in ("word_association", "relative_decision", "chained_association",
@@ -126,11 +126,11 @@ def spans(scored):
 
 def responses(scored, filled):
     """Answers whose decision stands after a long pair of profiles, some in two turns."""
-    asked = scored.unique(["model", "trial_id"], maintain_order=True)
+    trials = scored.unique(["model", "trial_id"], maintain_order=True)
     systems = {name: text or "" for name, text in INTERVENTIONS.items()}
     long = PROFILES * 40
     return filled(
-        asked.with_columns(
+        trials.with_columns(
             system=pl.col("intervention").replace(systems),
             prompt=pl.format("Write about {} and {}. Who takes what?", "marginalized", "default"),
             profile=pl.when(instrument="relative_decision").then(pl.lit("First <em>answer</em>.")),
@@ -152,14 +152,14 @@ def write(directory, helpers, *, models=("gpt-4o",), keys=None, interventions=IN
     """
     rng = np.random.default_rng(11)
     keys = list(keys or helpers.STEREOTYPES)
-    of = {key: helpers.STEREOTYPES[key] for key in keys}
-    rows = scores(list(models), of, rng, list(interventions))
+    selected = {key: helpers.STEREOTYPES[key] for key in keys}
+    rows = scores(list(models), selected, rng, list(interventions))
     frame = pl.DataFrame(rows, infer_schema_length=None)
     scored = spans(helpers.filled(frame, SCORES, "scores"))
     described = helpers.plan(list(models), ["free"], keys)
     described["instruments"] = [
-        helpers.kept(name, title=title, low=low, neutral=neutral, reference="Bai", how="by asking",
-                     direction="more is stereotype-consistent")
+        helpers.plan_entry(name, title=title, low=low, neutral=neutral, reference="Bai",
+                           how="by asking", direction="more is stereotype-consistent")
         for name, (title, low, neutral) in INSTRUMENTS.items()
     ]  # fmt: skip
     described |= {"interventions": dict(interventions), "sizes": sizes}

@@ -31,7 +31,7 @@ FACTS = {
     "setting": {"retention": 0.5, "time_steps": None, "weighted": True, "seed": [1]},
 }
 SPREAD = {"retention": 0.5, "time_steps": 22, "norm": "l2", "weighted": True}
-OF = {"study": "abramski2025", "instrument": "association_network"}
+ORIGIN = {"study": "abramski2025", "instrument": "association_network"}
 
 
 def frame(name, rows):
@@ -40,10 +40,10 @@ def frame(name, rows):
     return pl.DataFrame([{**dict.fromkeys(schema), **row} for row in rows], schema=schema)
 
 
-def about(network, identity, measure, **keys):
+def base_row(network, identity, measure, **keys):
     sides = ("democrat", "republican") if measure == "emotion_effect" else ("female", "male")
     first, second = (None, None) if measure.startswith("valence") else sides
-    return {**OF, "subject": network, "identity": identity, "measure": measure, "first": first,
+    return {**ORIGIN, "subject": network, "identity": identity, "measure": measure, "first": first,
             "second": second, **SPREAD, **keys}  # fmt: skip
 
 
@@ -67,8 +67,8 @@ def gender(network, female, male, p):
         ("female", ("greater", "above"), female, (female - 0.2, female + 0.1), 1 / 32, None),
         ("male", ("less", "below"), -male, (-male - 0.1, -male + 0.2), p, "a note"),
     ):
-        row = about(network, "gender", "activation_effect", targets=targets, alternative=side[0],
-                    direction=side[1], n=125, n_clusters=25)  # fmt: skip
+        row = base_row(network, "gender", "activation_effect", targets=targets, alternative=side[0],
+                       direction=side[1], n=125, n_clusters=25)  # fmt: skip
         rows += effect(row, value, ends, (1e-5, 2e-5), (swapped, 32), note)
     return rows
 
@@ -78,7 +78,7 @@ def effects(names):
     for place, network in enumerate(names):
         rows += gender(network, (0.686, 0.669, 0.05)[place % 3], 0.412, 3 / 32)
         for name, value, p in zip(EMOTIONS, (0.3, -0.25, 0.02), (0.001, 0.002, 0.6), strict=True):
-            row = about(network, "party", "emotion_effect", targets=name, norm="l1")
+            row = base_row(network, "party", "emotion_effect", targets=name, norm="l1")
             note = "one pair of primes: nothing"
             rows += effect(row, value, (value - 0.1, value + 0.1), (p, p), note=note)
     return rows
@@ -89,13 +89,13 @@ def coefficients(names):
     for place, network in enumerate(names):
         n = 900 + 100 * place
         for prime, slope in (("muslim", -0.4), ("atheist", -1.5), ("jewish", 0.9)):
-            row = about(network, "religion", "valence_slope", prime=prime, n=n, estimate=slope)
+            row = base_row(network, "religion", "valence_slope", prime=prime, n=n, estimate=slope)
             rows += [
                 {**row, "method": "published", "se": 0.1, "p": 0.01},
                 {**row, "method": "robust", "ci_low": slope - 0.2, "ci_high": slope + 0.2,
                  "confidence": 0.95, "p": 0.001},
             ]  # fmt: skip
-        joint = about(network, "religion", "valence_joint", level="identity", n=n)
+        joint = base_row(network, "religion", "valence_joint", level="identity", n=n)
         joint["estimate"] = (40 / n) ** 0.5
         rows += [{**joint, "method": method, "p": p, "statistic": 40.0, "df": 2.0}
                  for method, p in (("published", 0.2), ("robust", 0.001))]  # fmt: skip
@@ -125,8 +125,8 @@ def paths(names):
     for place, network in enumerate(names):
         for targets, value in ((None, 0.35), ("female", 0.6), ("male", 0.1)):
             level = "targets" if targets else "identity"
-            row = about(network, "gender", "path_difference", level=level, targets=targets,
-                        estimate=value, n=12)  # fmt: skip
+            row = base_row(network, "gender", "path_difference", level=level, targets=targets,
+                           estimate=value, n=12)  # fmt: skip
             p = 0.2 if place == len(names) - 1 else 0.01
             placed = {"placebo_mean": 0.02, "placebo_low": -0.3, "placebo_high": 0.3,
                       "confidence": 0.95, "n_resamples": 999}  # fmt: skip
@@ -164,7 +164,7 @@ def differences(names):
     rows = []
     for identity, measure, targets in kinds:
         for candidate, baseline in pairs:
-            row = {**about(None, identity, measure, targets=targets), **dict.fromkeys(SPREAD),
+            row = {**base_row(None, identity, measure, targets=targets), **dict.fromkeys(SPREAD),
                    "factor": "subject", "candidate": candidate, "baseline": baseline}  # fmt: skip
             side = {"female": "above", "male": "below"}.get(targets)
             rows.append({**row, "method": "bootstrap", "estimate": 0.3, "ci_low": 0.1,
@@ -179,17 +179,17 @@ def sensitivity(names):
     """Four times the steps (the sign turns), no norm (p grows), and the default's norm."""
     rows = []
     for network in names:
-        of = about(network, "gender", "activation_effect", targets="female", direction="above")
+        base = base_row(network, "gender", "activation_effect", targets="female", direction="above")
         for varied, change, value, p in (
             ("time_steps", {"time_steps": 88}, -0.06, 0.7),
             ("norm", {"norm": "none"}, 0.1, 0.3),
             ("norm", {"norm": "l2"}, 0.4, 0.01),
         ):
-            rows.append({**of, **change, "varied": varied, "method": "published",
+            rows.append({**base, **change, "varied": varied, "method": "published",
                          "estimate": value, "p": p})  # fmt: skip
         for norm, share in (("l1", 1.0), ("l2", 0.5), ("none", 2.0)):
             rows += [
-                {**about(network, "party", "emotion_effect", targets=name), "norm": norm,
+                {**base_row(network, "party", "emotion_effect", targets=name), "norm": norm,
                  "varied": "norm", "method": "published", "estimate": value * share, "p": 0.04}
                 for name, value in zip(EMOTIONS, (0.3, -0.25, 0.02), strict=True)
             ]  # fmt: skip
@@ -200,7 +200,7 @@ def rewired(names):
     """Beyond chance: female and valence; not beyond it: male and the emotions."""
     rows = []
     for network in names:
-        for of, value, middle, ends, p, alarms in (
+        for key, value, middle, ends, p, alarms in (
             (("gender", "activation_effect", "female"), 0.6, 0.1, (-0.5, 0.3), 0.01, 0.48),
             (("gender", "activation_effect", "male"), -0.4, 0.1, (-0.5, 0.3), 0.2, 0.48),
             *((("party", "emotion_effect", name), 0.2, 0.0, (-0.4, 0.4), 0.5, 0.66)
@@ -209,8 +209,8 @@ def rewired(names):
               for name, value in (("muslim", -0.4), ("jewish", 0.9))),
             (("religion", "valence_joint", None), 0.2, 0.0, (-0.1, 0.1), 0.02, 0.0),
         ):  # fmt: skip
-            identity, measure, name = of
-            row = about(network, identity, measure, method="rewired", n_resamples=99)
+            identity, measure, name = key
+            row = base_row(network, identity, measure, method="rewired", n_resamples=99)
             row |= {"prime" if measure == "valence_slope" else "targets": name}
             row |= {"norm": "l1"} if identity == "party" else {}
             row |= {"level": "identity"} if measure == "valence_joint" else {}
@@ -235,12 +235,12 @@ def priming(names):
 
 
 def estimates(names):
-    """Everything that was measured; `MADE` names what gives each part."""
-    rows = [row for made in MADE.values() for row in made(names)]
+    """Everything that was measured; `MAKERS` names what gives each part."""
+    rows = [row for make in MAKERS.values() for row in make(names)]
     return as_estimates(rows, MEASURES, "networks")
 
 
-MADE = {
+MAKERS = {
     "effects": effects,
     "coefficients": coefficients,
     "differences": differences,
@@ -252,16 +252,18 @@ MADE = {
 
 
 def streams(names):
-    of = [{"network": network, "source": "feminine", "target": "kind"} for network in names]
+    stream_keys = [
+        {"network": network, "source": "feminine", "target": "kind"} for network in names
+    ]
     words = [("feminine", 0, "positive"), ("soft", 1, "neutral"), ("kind", 2, "positive")]
     nodes = [
-        {**one, "word": word, "hop": hop, "tone": tone, "paths": "1", "shown": True}
-        for one in of
+        {**keys, "word": word, "hop": hop, "tone": tone, "paths": "1", "shown": True}
+        for keys in stream_keys
         for word, hop, tone in words
     ]
     edges = [
-        {**one, "src": src, "tgt": tgt, "weight": 3.0, "paths": "1", "shown": True}
-        for one in of
+        {**keys, "src": src, "tgt": tgt, "weight": 3.0, "paths": "1", "shown": True}
+        for keys in stream_keys
         for src, tgt in (("feminine", "soft"), ("soft", "kind"))
     ]
     return frame("network_stream_nodes", nodes), frame("network_stream_edges", edges)

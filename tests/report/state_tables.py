@@ -52,9 +52,9 @@ def frame(name, rows):
     return pl.DataFrame([{**dict.fromkeys(schema), **row} for row in rows], schema=schema)
 
 
-def by_method(stated, **methods):
+def by_method(base, **methods):
     """Give a row for each method of an estimate."""
-    return [{**stated, "method": name, **row} for name, row in methods.items()]
+    return [{**base, "method": name, **row} for name, row in methods.items()]
 
 
 def around(value, width):
@@ -69,19 +69,19 @@ def lean(dimension, layer, layers):
     )
 
 
-def profiles(of, layers):
+def profiles(scope, layers):
     """Profiles, differences and single words of two sets of groups."""
     rows, terms = [], []
     for words, groups in WORDS.items():
-        at = product([*labels(layers), "mean"], SPACES.items())
-        for layer, (space, dimensions) in at:
+        places = product([*labels(layers), "mean"], SPACES.items())
+        for layer, (space, dimensions) in places:
             for dimension in dimensions:
-                here = {**of, "words": words, "layer": layer, "space": space,
+                keys = {**scope, "words": words, "layer": layer, "space": space,
                         "dimension": dimension}  # fmt: skip
-                value = lean(dimension, layer, layers) + 0.1 * of["removed"]
+                value = lean(dimension, layer, layers) + 0.1 * scope["removed"]
                 placed = dict(zip(groups, (value, -value, 0.1), strict=False))
                 rows += [
-                    {**here, "measure": "profile_mean", "method": "student", "group": group,
+                    {**keys, "measure": "profile_mean", "method": "student", "group": group,
                      "estimate": mean, **around(mean, 0.15), "sd": 0.97, "n": 100}
                     for group, mean in placed.items()
                 ]  # fmt: skip
@@ -89,7 +89,7 @@ def profiles(of, layers):
                     difference = placed[a] - placed[b]
                     p = (0.01, 0.02) if abs(difference) > 0.25 else (0.4, 0.4)
                     rows += by_method(
-                        {**here, "measure": "profile_difference", "first": a, "second": b,
+                        {**keys, "measure": "profile_difference", "first": a, "second": b,
                          "estimate": difference, "n": 200,
                          "note": "a note" if dimension == "Status" else None},
                         published={"statistic": 2.5, "df": 198.0, "p": p[0], "p_holm": p[1],
@@ -99,29 +99,29 @@ def profiles(of, layers):
                                      "n_resamples": 999},
                     )  # fmt: skip
                 terms += [
-                    {**here, "group": None, "term": term, "coordinate": value - 0.6 * place,
+                    {**keys, "group": None, "term": term, "coordinate": value - 0.6 * place,
                      **(around(value - 0.6 * place, 0.3) if place else {}), "n_contexts": 7}
                     for place, term in enumerate(INDIVIDUALS * (words == "terms"))
                 ]  # fmt: skip
     return rows, terms
 
 
-def directions(of, layers):
+def directions(scope, layers):
     """Accuracies, and the terms they are of."""
     dimensions = ("all", "Warmth", "Competence")
-    terms = [{**of, "space": "broad", "dimension": d, "n": 2563, "n_high": 1500}
+    terms = [{**scope, "space": "broad", "dimension": d, "n": 2563, "n_high": 1500}
              for d in dimensions]  # fmt: skip
     rows = []
     for layer, dimension, cut in product(
         [*labels(layers), "mean"], dimensions, ("zero", "centred")
     ):
-        here = {**of, "instrument": "direction", "layer": layer, "space": "broad",
+        keys = {**scope, "instrument": "direction", "layer": layer, "space": "broad",
                 "dimension": dimension, "cut": cut, "n": 2563}  # fmt: skip
         rows += [
-            {**here, "measure": "direction_accuracy", "method": "wilson",
+            {**keys, "measure": "direction_accuracy", "method": "wilson",
              "estimate": 0.672 + 0.05 * (cut == "centred"), "neutral": 0.6, "ci_low": 0.63,
              "ci_high": 0.74, "confidence": 0.95},
-            {**here, "measure": "direction_balanced_accuracy", "method": "descriptive",
+            {**keys, "measure": "direction_balanced_accuracy", "method": "descriptive",
              "estimate": 0.65},
         ]  # fmt: skip
     return rows, terms
@@ -137,26 +137,26 @@ def properties(kinds):
     ]
 
 
-def associations(of, layers, rng, study):
+def associations(scope, layers, rng, study):
     """Tests, and their words."""
     rows, tests = [], []
     for place, test in enumerate(TESTS[study]):
         for layer in labels(layers):
             effect = float(np.clip(0.9 - 0.08 * place + rng.normal(0, 0.2), -1.9, 1.9))
             p = 0.001 if effect > 0.8 else 0.3
-            stated = {**of, "study": study, "stereotype": test, "measure": "weat", "layer": layer,
-                      "first": "male names", "second": "female names", "toward": "career",
-                      "against": "family"}  # fmt: skip
-            tests.append({**stated, **dict.fromkeys(("n_first", "n_second", "n_toward",
-                                                     "n_against"), 8)})  # fmt: skip
-            stated |= {"instrument": "association_test", "estimate": effect,
-                       "note": "too few words" if place == 1 else None}  # fmt: skip
+            base = {**scope, "study": study, "stereotype": test, "measure": "weat", "layer": layer,
+                    "first": "male names", "second": "female names", "toward": "career",
+                    "against": "family"}  # fmt: skip
+            tests.append({**base, **dict.fromkeys(("n_first", "n_second", "n_toward",
+                                                   "n_against"), 8)})  # fmt: skip
+            base |= {"instrument": "association_test", "estimate": effect,
+                     "note": "too few words" if place == 1 else None}  # fmt: skip
             exact = {"method": "permutation", "statistic": 0.4, "test": "exact",
                      "n_resamples": 12870}  # fmt: skip
             rows += [
-                {**stated, **exact, "alternative": "greater", "p": p, "p_holm": p},
-                {**stated, **exact, "alternative": "two-sided", "p": 2 * p},
-                {**stated, "method": "bootstrap", **around(effect, 0.5)},
+                {**base, **exact, "alternative": "greater", "p": p, "p_holm": p},
+                {**base, **exact, "alternative": "two-sided", "p": 2 * p},
+                {**base, "method": "bootstrap", **around(effect, 0.5)},
             ]
     return rows, tests
 
@@ -170,12 +170,12 @@ def relations(model, layers, removed):
         far = abs(int(layer) - layers // 2) / max(layers, 7)
         r = 0.7 - 0.84 * far - 0.1 * place - 0.05 * k
         r = r / 3 if level == "trial" else r
-        stated = {"model": model, "instrument": "relation", "removed": k, "layer": layer,
-                  "missing_as": missing, "level": level, "n": 21}  # fmt: skip
+        base = {"model": model, "instrument": "relation", "removed": k, "layer": layer,
+                "missing_as": missing, "level": level, "n": 21}  # fmt: skip
         rows += [
-            {**stated, "measure": "correlation", "method": "fisher", "estimate": r,
+            {**base, "measure": "correlation", "method": "fisher", "estimate": r,
              **around(r, 0.2), "p": 0.001, "p_holm": 0.01 if r > 0.4 else 0.5},
-            {**stated, "measure": "rank_correlation", "method": "descriptive",
+            {**base, "measure": "rank_correlation", "method": "descriptive",
              "estimate": r - 0.02},
         ]  # fmt: skip
     return rows
@@ -212,27 +212,30 @@ def write(directory, models=("MiniLM", HOSTILE), layers=7, removed=(0, 1), conte
         for kind in contexts
         for k in removed
     ]
-    of_profiles, terms = zip(*(profiles(of, layers) for of in ofs), strict=True)
-    of_directions, predicted = zip(*(directions(of, layers) for of in ofs), strict=True)
-    of_tests, tests = zip(
-        *(associations(of, layers, rng, study) for of in ofs for study in TESTS), strict=True
+    profile_rows, terms = zip(*(profiles(scope, layers) for scope in ofs), strict=True)
+    direction_rows, predicted = zip(*(directions(scope, layers) for scope in ofs), strict=True)
+    test_rows, tests = zip(
+        *(associations(scope, layers, rng, study) for scope in ofs for study in TESTS), strict=True
     )
-    of_fits, fits = regressions(models[0], layers)
-    rows = [row for part in (*of_profiles, *of_directions, *of_tests) for row in part]
-    rows += relations(models[0], layers, removed) + of_fits
+    fit_rows, fits = regressions(models[0], layers)
+    rows = [row for part in (*profile_rows, *direction_rows, *test_rows) for row in part]
+    rows += relations(models[0], layers, removed) + fit_rows
     details = {"state_terms": terms, "state_directions": predicted, "state_tests": tests,
                "state_fits": [fits], "state_contexts": [properties(contexts)]}  # fmt: skip
     write_results(
         directory,
         "states",
         as_estimates(rows, MEASURES, "states").with_columns(subject="model"),
-        {name: frame(name, [row for part in of for row in part]) for name, of in details.items()},
+        {
+            name: frame(name, [row for part in scope for row in part])
+            for name, scope in details.items()
+        },
     )
-    told = [
+    model_facts = [
         {"name": model, "fingerprint": "f" * 12, "layers": labels(layers), "last": "normed",
          "width": 384, "dtype": "float32"}
         for model in models
     ]  # fmt: skip
-    facts = {**FACTS, "models": told}
+    facts = {**FACTS, "models": model_facts}
     (directory / "states.json").write_text(json.dumps(facts), encoding="utf-8")
     return directory

@@ -39,22 +39,22 @@ def scored(draw: st.DrawFn) -> tuple[Plan, pl.DataFrame, int]:
     low, high = SCALES[name]
     plan = planned(name)
     trials = plan.trials()
-    kept = draw(st.sampled_from([1, 2, trials.height // 2, trials.height]))
+    n_scored = draw(st.sampled_from([1, 2, trials.height // 2, trials.height]))
     kinds = [st.just(low), st.just(high), st.none(), st.floats(low, high)]
     kinds += [st.sampled_from([low, high]), st.one_of(st.none(), st.floats(low, high))]
     values = draw(st.sampled_from(kinds))
-    scores = [draw(values) for _ in range(kept)]
+    scores = [draw(values) for _ in range(n_scored)]
     reason = draw(st.sampled_from(REASONS))
     kind = {"control_insects": "positive", "control_nonsense": "negative"}
-    rows = trials.head(kept).with_columns(
+    rows = trials.head(n_scored).with_columns(
         model=pl.lit(MODEL),
         scoring=pl.lit("exact"),
         control=pl.col("study").replace_strict(kind, default=None),
         score=pl.Series(scores, dtype=pl.Float64),
-        reason=pl.Series([reason if one is None else None for one in scores], dtype=pl.String),
+        reason=pl.Series([reason if score is None else None for score in scores], dtype=pl.String),
     )
     absent = (pl.lit(None).alias(c) for c in SCORES if c not in rows.columns)
-    return plan, check(rows.with_columns(absent), SCORES, "scores"), trials.height - kept
+    return plan, check(rows.with_columns(absent), SCORES, "scores"), trials.height - n_scored
 
 
 def answered(plan: Plan, scores: pl.DataFrame) -> pl.DataFrame:
@@ -69,21 +69,21 @@ def answered(plan: Plan, scores: pl.DataFrame) -> pl.DataFrame:
 @settings(max_examples=12)
 @given(scored())
 def test_any_scores_become_tables_a_page_and_an_archive(
-    made: tuple[Plan, pl.DataFrame, int],
+    run: tuple[Plan, pl.DataFrame, int],
 ) -> None:
-    plan, scores, left = made
+    plan, scores, n_absent = run
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "run"
         claim(out, plan)
         write_table(scores, out / "scores.parquet")
         write_table(answered(plan, scores), out / "responses.parquet")
-        asked = (MODEL, scores.height + left, scores.height, 0, 0, "", 0, None)
-        progress = pl.DataFrame([asked], schema=PROGRESS, orient="row")
+        counts = (MODEL, scores.height + n_absent, scores.height, 0, 0, "", 0, None)
+        progress = pl.DataFrame([counts], schema=PROGRESS, orient="row")
         tabulate_scores(out, plan, pl.DataFrame(schema=WORDS), progress)
         estimates = pl.read_parquet(out / "estimates.parquet")
-        assert all(explained(one) for one in estimates["verdict"].drop_nulls().unique())
-        assert not left or "equivalent" not in estimates["verdict"]
+        assert all(explained(verdict) for verdict in estimates["verdict"].drop_nulls().unique())
+        assert not n_absent or "equivalent" not in estimates["verdict"]
         page = write_report(out).read_text(encoding="utf-8")
-        assert ("trials have an answer" in page) == bool(left)
+        assert ("trials have an answer" in page) == bool(n_absent)
         with zipfile.ZipFile(bundle(out, Path(folder) / "run.zip")) as archive:
             assert "estimates.parquet" in archive.namelist()

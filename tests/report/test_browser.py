@@ -102,11 +102,11 @@ def measured(directory, script, size=(1280, 800), *, unfold=False):
     page = (directory / "report.html").read_text(encoding="utf-8")
     page = re.sub("<meta http-equiv[^>]*>", "", page)
     page = page.replace("<details", "<details open") if unfold else page
-    told = f"Promise.resolve((() => {{{script}}})()).then((said) => "
-    told += "{ document.documentElement.dataset.said = JSON.stringify(said); });"
+    statement = f"Promise.resolve((() => {{{script}}})()).then((said) => "
+    statement += "{ document.documentElement.dataset.said = JSON.stringify(said); });"
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "page.html"
-        path.write_text(page.replace("</body>", f"<script>{told}</script></body>"), "utf-8")
+        path.write_text(page.replace("</body>", f"<script>{statement}</script></body>"), "utf-8")
         flags = [f"--user-data-dir={folder}/profile", f"--window-size={size[0]},{size[1]}"]
         done = subprocess.run(
             [BROWSER, *FLAGS, *flags, path.as_uri()],
@@ -114,8 +114,8 @@ def measured(directory, script, size=(1280, 800), *, unfold=False):
             timeout=HANGS_S,
             check=True,
         )
-    said = re.search('data-said="([^"]*)"', done.stdout.decode())
-    return json.loads(html.unescape(said[1]))
+    reply = re.search('data-said="([^"]*)"', done.stdout.decode())
+    return json.loads(html.unescape(reply[1]))
 
 
 #: How the first screen is filled, the page behind it, and what is beside it.
@@ -144,9 +144,9 @@ SEARCHED = """const every = [...document.querySelectorAll(".exchange")];
 @pytest.fixture(scope="module")
 def on_screen(results):
     """What a page says, asked one after the other in one browser."""
-    asked = ", ".join(f"(() => {{{script}}})()" for script in (SCREEN, SORTED, SEARCHED))
-    found = measured(results, f"return [{asked}];")
-    return dict(zip(("screen", "sorted", "searched"), found, strict=True))
+    calls = ", ".join(f"(() => {{{script}}})()" for script in (SCREEN, SORTED, SEARCHED))
+    replies = measured(results, f"return [{calls}];")
+    return dict(zip(("screen", "sorted", "searched"), replies, strict=True))
 
 
 @pytest.mark.parametrize("which", ["results", "content_results"])
@@ -190,8 +190,8 @@ def test_tables_sort_by_their_numbers_and_back(on_screen):
 
 
 def test_answers_are_searched(on_screen):
-    shown, of = on_screen["searched"]
-    assert shown and all(shown) and len(shown) < of
+    visible, total = on_screen["searched"]
+    assert visible and all(visible) and len(visible) < total
 
 
 def kinds(directory):
@@ -214,7 +214,7 @@ def test_few_stereotypes_have_the_page_of_many(few_results, results):
 def test_an_automated_audit_finds_no_barrier(which, request):
     """axe-core: WCAG 2.1 A and AA and good practice, with everything unfolded."""
     axe = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-    found = measured(
+    violations = measured(
         request.getfixturevalue(which),
         axe.replace("</script", "<\\/script")
         + """; const rules = ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"];
@@ -223,4 +223,4 @@ def test_an_automated_audit_finds_no_barrier(which, request):
         """,
         unfold=True,
     )
-    assert found == []
+    assert violations == []

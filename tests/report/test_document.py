@@ -122,8 +122,8 @@ def test_every_table_is_written_as_csv_where_that_is_asked(make_results, tmp_pat
     assert done.output.splitlines()[-1] == f"{len(names)} tables: {folder}"
     assert {path.name for path in folder.iterdir()} == {f"{name}.csv" for name in names}
     words = pl.read_parquet(directory / "words.parquet")
-    read = pl.read_csv(folder / "words.csv", schema=words.schema)
-    assert read.equals(words) and "null" in read["attribute"].to_list()
+    loaded = pl.read_csv(folder / "words.csv", schema=words.schema)
+    assert loaded.equals(words) and "null" in loaded["attribute"].to_list()
 
 
 def test_figures_are_files_too(results):
@@ -132,9 +132,9 @@ def test_figures_are_files_too(results):
     assert "var(--" not in (results / "figures" / "stereotypes.svg").read_text(encoding="utf-8")
 
 
-def test_modes_are_never_pooled(make_results, page_of):
+def test_modes_are_never_pooled(make_results, write_page):
     directory = make_results(models=["a", "b"], modes=["structured", "free"], keys=["age"])
-    names = set(re.findall('<figure id="figure-([^"]*)"', page_of(directory)))
+    names = set(re.findall('<figure id="figure-([^"]*)"', write_page(directory)))
     assert {"stereotypes-structured", "stereotypes-free"} <= names
 
 
@@ -145,9 +145,9 @@ def test_a_mode_cannot_name_a_file_elsewhere(make_results):
     assert {"stereotypes-1.svg", "stereotypes-2.svg"} <= names
 
 
-def test_many_models_get_a_table_in_brief(make_results, page_of):
+def test_many_models_get_a_table_in_brief(make_results, write_page):
     directory = make_results(models=list("abcde"), keys=["age"])
-    page = page_of(directory)
+    page = write_page(directory)
     assert "Number of stereotypes with each verdict" in page
 
 
@@ -160,22 +160,22 @@ def test_many_models_get_a_table_in_brief(make_results, page_of):
         (["responses"], "examples"),
     ],
 )
-def test_missing_tables_leave_their_section_out(make_results, gone, section, page_of):
+def test_missing_tables_leave_their_section_out(make_results, gone, section, write_page):
     directory = make_results(keys=["age"])
     for name in gone:
         (directory / f"{name}.parquet").unlink()
-    page = page_of(directory)
+    page = write_page(directory)
     assert "How to reproduce" in page
     assert f'id="{section}"' not in page
 
 
-def test_an_almost_empty_plan_will_do(make_results, page_of):
+def test_an_almost_empty_plan_will_do(make_results, write_page):
     directory = make_results(keys=["age"])
     write_plan(directory / "plan.json", {"instruments": 3, "stereotypes": [1], "seed": None})
-    assert "How to cite" in page_of(directory)
+    assert "How to cite" in write_page(directory)
 
 
-def test_nothing_scored(make_results, page_of):
+def test_nothing_scored(make_results, write_page):
     directory = make_results(keys=["age", "guilt"])
     path = directory / "estimates.parquet"
     numbers = ["estimate", "se", "ci_low", "ci_high", "p"]
@@ -185,37 +185,37 @@ def test_nothing_scored(make_results, page_of):
         verdict=pl.lit("no verdict: nothing scored"),
     )
     frame.write_parquet(path)
-    page = page_of(directory)
+    page = write_page(directory)
     assert "2 without a verdict" in page and "NaN" not in page.split("<script>")[0]
 
 
-def test_unknown_categories_and_verdicts_are_shown_as_they_are(make_results, page_of):
+def test_unknown_categories_and_verdicts_are_shown_as_they_are(make_results, write_page):
     directory = make_results(keys=["age", "weight"])
     path = directory / "estimates.parquet"
     frame = pl.read_parquet(path).with_columns(
         category=pl.lit("caste"), study=pl.lit("mine"), verdict=pl.lit("odd <b>")
     )
     frame.write_parquet(path)
-    page = page_of(directory)
+    page = write_page(directory)
     assert "odd &lt;b&gt;" in page and "Caste" in page
     assert "Beside the published models" not in page
 
 
-def test_the_confidence_is_that_of_the_estimates(make_results, page_of):
+def test_the_confidence_is_that_of_the_estimates(make_results, write_page):
     directory = make_results(keys=["age"])
     path = directory / "estimates.parquet"
     pl.read_parquet(path).with_columns(confidence=pl.lit(0.9)).write_parquet(path)
-    page = page_of(directory)
+    page = write_page(directory)
     assert "90% interval" in page and "95% interval" not in page
 
 
-def test_scorings_are_never_pooled(make_results, page_of):
+def test_scorings_are_never_pooled(make_results, write_page):
     directory = make_results(keys=["age"])
     path = directory / "estimates.parquet"
     frame = pl.read_parquet(path)
-    both = [frame.with_columns(scoring=pl.lit(name)) for name in ("exact", "published")]
-    pl.concat(both).write_parquet(path)
-    page = page_of(directory)
+    parts = [frame.with_columns(scoring=pl.lit(name)) for name in ("exact", "published")]
+    pl.concat(parts).write_parquet(path)
+    page = write_page(directory)
     assert "mode structured, exact" in page and "mode structured, published" in page
 
 
@@ -223,33 +223,33 @@ def test_what_an_interval_rests_on_is_said(page):
     assert "Intervals in other prompts rest on one marginalized word and one default word" in page
 
 
-def test_controls_stand_apart(make_results, page_of):
+def test_controls_stand_apart(make_results, write_page):
     directory = make_results(keys=["age", "guilt"])
     path = directory / "estimates.parquet"
     control = pl.col("stereotype") == "guilt"
     pl.read_parquet(path).with_columns(
         control=pl.when(control).then(pl.lit("positive"))
     ).write_parquet(path)
-    page = page_of(directory)
+    page = write_page(directory)
     assert "Controls: stimuli whose result is known beforehand" in page
     assert "of 1 stereotype " in page
 
 
 @pytest.mark.parametrize(
-    ("code", "others"),
+    ("code", "rest"),
     [("failed", "no verdict: positive control"), ("passed", "equivalent")],
 )
 def test_a_failed_positive_control_is_named_before_the_verdicts(
-    make_results, code, others, page_of
+    make_results, code, rest, write_page
 ):
     directory = make_results(keys=["age", "guilt"])
     path, control = directory / "estimates.parquet", pl.col("stereotype") == "guilt"
     pl.read_parquet(path).with_columns(
         study=pl.when(control).then(pl.lit("known")).otherwise("study"),
         control=pl.when(control).then(pl.lit("positive")),
-        verdict=pl.when(control).then(pl.lit(code)).otherwise(pl.lit(others)),
+        verdict=pl.when(control).then(pl.lit(code)).otherwise(pl.lit(rest)),
     ).write_parquet(path)
-    page = page_of(directory)
+    page = write_page(directory)
     fails = code == "failed"
     assert ("The positive control failed" in page) == fails
     assert ("– no verdict: positive control" in page) == fails

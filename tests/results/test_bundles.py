@@ -22,7 +22,7 @@ def make(folder, **changed):
     for name, data in (files | changed).items():
         (folder / "made" / name).write_bytes(data)
     (folder / "made" / "SHA256").write_text(seal_line(folder / "made" / "manifest.json"))
-    write_archive(folder / "run.zip", {one.name: one for one in (folder / "made").iterdir()})
+    write_archive(folder / "run.zip", {file.name: file for file in (folder / "made").iterdir()})
     return folder / "run.zip"
 
 

@@ -31,25 +31,25 @@ from clinometer.results.records import Journal
 from clinometer.results.verdicts import explained
 from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.stimuli import load_study
-from clinometer_measures.framings.analysis import EFFECT as OF_FRAMINGS
-from clinometer_measures.matched_guise.associations import MEASURES as OF_GUISES
+from clinometer_measures.framings.analysis import EFFECT as FRAMING_EFFECT
+from clinometer_measures.matched_guise.associations import MEASURES as GUISE_MEASURES
 
 LATER = [name for name in COLUMNS if may_lack(name)]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "columns.md"
 MODELS = ("m", "n")
-NAMES = tuple(name for name, one in INSTRUMENTS.items() if "structured" in one.modes)
+NAMES = tuple(name for name, instrument in INSTRUMENTS.items() if "structured" in instrument.modes)
 
 
 def schemas() -> dict[str, Schema]:
     """Every schema of the room, by module and name; `all_tables` holds those of families too."""
-    found = {}
+    by_name = {}
     for module in pkgutil.iter_modules(clinometer.results.__path__):
         for name, value in vars(
             importlib.import_module(f"clinometer.results.{module.name}")
         ).items():
             if isinstance(value, dict) and any(isinstance(v, pl.DataType) for v in value.values()):
-                found[f"{module.name}.{name}"] = value
-    return found
+                by_name[f"{module.name}.{name}"] = value
+    return by_name
 
 
 @pytest.mark.parametrize("schema", [pytest.param(s, id=name) for name, s in schemas().items()])
@@ -59,7 +59,7 @@ def test_a_schema_is_made_of_columns_that_have_a_meaning(schema: Schema) -> None
 
 
 OWNERS = {
-    **{name: ("answers", one.details) for name, one in INSTRUMENTS.items()},
+    **{name: ("answers", instrument.details) for name, instrument in INSTRUMENTS.items()},
     **{name: (name, family.tables()) for name, family in families().items()},
 }
 
@@ -71,9 +71,9 @@ def test_the_columns_of_an_instrument_or_a_family_are_its_own(owner: str) -> Non
         assert table.family == family
         assert table.schema == columns(*table.schema, own=table.own)
         assert not table.own.keys() & COLUMNS.keys()
-        assert all(one.meaning and "\n" not in one.meaning for one in table.own.values())
-        for other_name, other in all_tables().items():
-            assert other_name in tables or not table.own.keys() & other.own.keys(), name
+        assert all(column.meaning and "\n" not in column.meaning for column in table.own.values())
+        for second_name, second in all_tables().items():
+            assert second_name in tables or not table.own.keys() & second.own.keys(), name
 
 
 def test_every_column_stands_in_a_table_and_has_a_meaning() -> None:
@@ -90,20 +90,22 @@ def test_every_column_stands_in_a_table_and_has_a_meaning() -> None:
 def selection(name: str) -> Selection:
     """Two stereotypes of an instrument's own study in one wording."""
     study = load_study(INSTRUMENTS[name].study)
-    drawn = INSTRUMENTS[name].trials(study, Design("structured", 1))
-    chosen = drawn["stereotype"].unique(maintain_order=True)[:2].to_list()
-    wordings = drawn.filter(pl.col("stereotype").is_in(chosen))["variation"].unique(
+    trials = INSTRUMENTS[name].trials(study, Design("structured", 1))
+    keys = trials["stereotype"].unique(maintain_order=True)[:2].to_list()
+    wordings = trials.filter(pl.col("stereotype").is_in(keys))["variation"].unique(
         maintain_order=True
     )
     if name == "framings":  # its tables need all of them, each with two draws
-        return Selection(study, chosen, [*wordings], instrument=name, iterations=8)
-    return Selection(study, chosen, [wordings[0]], instrument=name)
+        return Selection(study, keys, [*wordings], instrument=name, iterations=8)
+    return Selection(study, keys, [wordings[0]], instrument=name)
 
 
 def answer(trial: dict[str, str], rng: random.Random) -> str:
     """Choose at random among what the schema of a trial allows."""
     offered = json.loads(trial["schema"])["properties"]
-    return json.dumps({key: rng.choice(one["enum"]) for key, one in offered.items()})
+    return json.dumps(
+        {key: rng.choice(word_schema["enum"]) for key, word_schema in offered.items()}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -121,14 +123,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for trial in plan.trials().iter_rows(named=True):
                 steps = [[answer(trial, rng), "stop"] for _ in range(trial["steps"] or 0)]
                 response = json.dumps(steps) if steps else answer(trial, rng)
-                given = {"response": response, "stop_reason": "stop"}
-                journal.append({"trial_id": trial["trial_id"], **given})
+                reply = {"response": response, "stop_reason": "stop"}
+                journal.append({"trial_id": trial["trial_id"], **reply})
     tabulate(directory)
     return directory
 
 
 #: But for ``failures``, of analyses that failed.
-OF_ANSWERS = [
+ANSWER_TABLES = [
     name
     for name, table in all_tables().items()
     if table.family in ("", "answers") and name != "failures"
@@ -136,11 +138,11 @@ OF_ANSWERS = [
 
 
 def test_a_run_writes_the_tables_of_answers_and_no_others(run: Path) -> None:
-    written = {path.stem for path in run.glob("*.parquet")}
-    assert written == set(OF_ANSWERS)
+    stems = {path.stem for path in run.glob("*.parquet")}
+    assert stems == set(ANSWER_TABLES)
 
 
-@pytest.mark.parametrize("name", OF_ANSWERS)
+@pytest.mark.parametrize("name", ANSWER_TABLES)
 def test_a_written_table_has_exactly_its_columns(run: Path, name: str) -> None:
     table = pl.read_parquet(run / f"{name}.parquet")
     assert table.schema == pl.Schema(all_tables()[name].schema) and not table.is_empty()
@@ -155,12 +157,12 @@ def test_estimates_are_told_apart_by_their_keys_method_and_alternative(run: Path
     assert set(estimates["measure"]) <= {
         *MEASURES,
         *COMMON_MEASURES,
-        *(one.name for one in (*SHARES.values(), FAR_UAR, CONSISTENT_SHARE, EXPLICIT_GAP)),
-        *(name for one in INSTRUMENTS.values() for name in one.analysed),
-        *OF_GUISES,
-        OF_FRAMINGS.name,
+        *(measure.name for measure in (*SHARES.values(), FAR_UAR, CONSISTENT_SHARE, EXPLICIT_GAP)),
+        *(name for instrument in INSTRUMENTS.values() for name in instrument.analysed),
+        *GUISE_MEASURES,
+        FRAMING_EFFECT.name,
     }
-    assert all(explained(one) for one in estimates["verdict"].drop_nulls().unique())
+    assert all(explained(verdict) for verdict in estimates["verdict"].drop_nulls().unique())
     judged = estimates.filter(pl.col("verdict").is_not_null())
     assert judged["because"].null_count() == 0 and set(judged["method"]) == {"bounded", "clustered"}
 
@@ -174,8 +176,8 @@ def test_a_table_of_columns_is_selected_ordered_and_cast() -> None:
 
 
 def test_columns_that_came_later_may_be_missing() -> None:
-    found = check(pl.DataFrame({"model": ["m"]}), columns("model", *LATER), "t")
-    assert found.rows() == [("m", *[None] * len(LATER))]
+    checked = check(pl.DataFrame({"model": ["m"]}), columns("model", *LATER), "t")
+    assert checked.rows() == [("m", *[None] * len(LATER))]
 
 
 @pytest.mark.parametrize(
@@ -203,6 +205,6 @@ def test_the_page_has_every_table_and_column() -> None:
     page = codebook()
     for name, table in all_tables().items():
         section = page.split(f"### `{name}`\n")[1].split("\n### ")[0]
-        shown = [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")]
-        assert shown == [*table.schema]
+        listed = [line.split("`")[1] for line in section.splitlines() if line.startswith("| `")]
+        assert listed == [*table.schema]
         assert all(line.count(" | ") == 2 for line in section.splitlines() if line[:3] == "| `")

@@ -17,19 +17,19 @@ EFFECT = Measure("effect", "", -1, 1, 0, "", "")
 MEASURES = {"effect": EFFECT, **COMMON_MEASURES}
 
 
-def made(*rows: dict[str, Any]) -> pl.DataFrame:
+def make_rows(*rows: dict[str, Any]) -> pl.DataFrame:
     return as_estimates([{"measure": "effect", **row} for row in rows], MEASURES)
 
 
 @pytest.mark.parametrize("as_frame", [False, True])
 def test_rows_become_whole_rows(as_frame: bool) -> None:
     rows = [{"measure": "effect", "subject": "m", "n": 3}, {"measure": "log_odds", "n": 4}]
-    whole = as_estimates(pl.DataFrame(rows) if as_frame else rows, MEASURES, family="networks")
-    assert whole.schema == ESTIMATES
-    assert whole["family"].to_list() == ["networks"] * 2
-    assert whole.select("measure", "subject", "n").rows() == [("effect", "m", 3),
+    frame = as_estimates(pl.DataFrame(rows) if as_frame else rows, MEASURES, family="networks")
+    assert frame.schema == ESTIMATES
+    assert frame["family"].to_list() == ["networks"] * 2
+    assert frame.select("measure", "subject", "n").rows() == [("effect", "m", 3),
                                                               ("log_odds", None, 4)]  # fmt: skip
-    assert whole["estimate"].null_count() == 2
+    assert frame["estimate"].null_count() == 2
 
 
 @pytest.mark.parametrize("rows", [[], pl.DataFrame(), pl.DataFrame(schema=ESTIMATES)])
@@ -40,14 +40,14 @@ def test_nothing_is_an_empty_table(rows: Any) -> None:
 
 def test_the_scale_is_that_of_the_measure() -> None:
     scale = ("range_low", "range_high", "neutral", "direction")
-    assert made({}).select(scale).rows() == [(-1.0, 1.0, 0.0, "above")]
-    without_ends = made({"measure": "log_odds"}).select(scale)
+    assert make_rows({}).select(scale).rows() == [(-1.0, 1.0, 0.0, "above")]
+    without_ends = make_rows({"measure": "log_odds"}).select(scale)
     assert without_ends.rows() == [(None, None, 0.0, None)]
-    assert made({"measure": "rank"}).select(scale).rows() == [(1.0, None, None, None)]
+    assert make_rows({"measure": "rank"}).select(scale).rows() == [(1.0, None, None, None)]
 
 
 def test_what_a_row_says_of_its_scale_comes_first() -> None:
-    rows = made({"direction": "below", "neutral": 0.5, "range_low": 0.0}, {})
+    rows = make_rows({"direction": "below", "neutral": 0.5, "range_low": 0.0}, {})
     assert rows["direction"].to_list() == ["below", "above"]
     scales = [(0.5, 0.0, 1.0), (0.0, -1.0, 1.0)]
     assert rows.select("neutral", "range_low", "range_high").rows() == scales
@@ -55,8 +55,8 @@ def test_what_a_row_says_of_its_scale_comes_first() -> None:
 
 def test_nan_is_null() -> None:
     rows = [{"measure": "effect", "estimate": math.nan, "p": 0.5}]
-    for given in (rows, pl.DataFrame(rows)):
-        assert as_estimates(given, MEASURES).select("estimate", "p").rows() == [(None, 0.5)]
+    for source in (rows, pl.DataFrame(rows)):
+        assert as_estimates(source, MEASURES).select("estimate", "p").rows() == [(None, 0.5)]
 
 
 @pytest.mark.parametrize("as_frame", [False, True])
@@ -69,7 +69,7 @@ def test_an_unknown_column_is_refused(as_frame: bool) -> None:
 @pytest.mark.parametrize("measure", ["efect", None])
 def test_an_unknown_measure_is_refused(measure: str | None) -> None:
     with pytest.raises(InputError, match=f"measure '?{measure}'?; known: effect, logit"):
-        made({"measure": measure})
+        make_rows({"measure": measure})
 
 
 # Methods side by side
@@ -85,19 +85,22 @@ JUDGED: list[dict[str, Any]] = [
 
 
 def test_other_methods_stand_beside_the_rows_of_one() -> None:
-    others = {"published": ["p"], "bootstrap": ["ci_low", "ci_high"], "permutation": ["p"]}
-    rows = join_methods(made(*JUDGED), "clustered", others)
+    columns = {"published": ["p"], "bootstrap": ["ci_low", "ci_high"], "permutation": ["p"]}
+    rows = join_methods(make_rows(*JUDGED), "clustered", columns)
     assert rows.columns == [*ESTIMATES, "p_published", "ci_low_bootstrap", "ci_high_bootstrap",
                             "p_permutation"]  # fmt: skip
-    shown = rows.select("level", "p", "ci_low", "p_published", "ci_low_bootstrap")
-    assert shown.rows() == [("model", 0.04, 0.1, 0.01, None), ("cell", 0.5, None, None, 0.2)]
+    selected = rows.select("level", "p", "ci_low", "p_published", "ci_low_bootstrap")
+    assert selected.rows() == [
+        ("model", 0.04, 0.1, 0.01, None),
+        ("cell", 0.5, None, None, 0.2),
+    ]
     assert rows["p_permutation"].to_list() == [None, None]
-    assert_frame_equal(rows.select(list(ESTIMATES)), made(*JUDGED).filter(method="clustered"))
+    assert_frame_equal(rows.select(list(ESTIMATES)), make_rows(*JUDGED).filter(method="clustered"))
 
 
 def test_another_value_of_any_key_is_another_estimate() -> None:
     keyed = ({"retention": 0.5}, {"removed": 1}, {"weighted": True}, {"layer": "3"}, {})
-    rows = made(
+    rows = make_rows(
         *(
             {**KEYS, **key, "method": method, "p": n / 10 + (method == "published") / 100}
             for n, key in enumerate(keyed)
@@ -112,7 +115,7 @@ def test_another_value_of_any_key_is_another_estimate() -> None:
 
 def test_an_estimate_keeps_one_row() -> None:
     """A one-sided and a two-sided test of one estimate cannot stand in one row."""
-    twice = made(*JUDGED, {**JUDGED[1], "alternative": "greater"})
+    twice = make_rows(*JUDGED, {**JUDGED[1], "alternative": "greater"})
     with pytest.raises(InputError, match="2 rows of method 'published' agree.*effect of m"):
         join_methods(twice, "clustered", {"published": ["p"]})
     assert join_methods(twice, "clustered", {"bootstrap": ["ci_low"]}).height == 2

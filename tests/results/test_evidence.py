@@ -19,7 +19,7 @@ from clinometer.results.origins import KEY_VARIABLE, find_key, make_key
 from clinometer.results.records import Journal, plan_key, read_plan, write_plan
 
 MODEL = "m/m"
-OTHER_KEY = "another key, of another user"
+SECOND_KEY = "another key, of another user"
 
 
 def ask(directory: Path, *trials: str, run: str = "r1", model: str = MODEL) -> Path:
@@ -96,19 +96,19 @@ def test_without_the_count_of_lines_some_may_be_missing(tmp_path: Path) -> None:
     assert texts(tmp_path)
 
 
-@pytest.mark.parametrize("own_plan", [True, False])
-def test_the_journal_of_another_run_is_noticed(own_plan: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_same_run", [True, False])
+def test_the_journal_of_another_run_is_noticed(is_same_run: bool, tmp_path: Path) -> None:
     ask(tmp_path / "a", "t0", "t1")
     ask(tmp_path / "b", "t0", "t1", run="r2")
     shutil.rmtree(tmp_path / "a" / "answers")
     shutil.copytree(tmp_path / "b" / "answers", tmp_path / "a" / "answers")
-    if not own_plan:  # the id of the other run, and a hash that fits
+    if not is_same_run:  # the id of the other run, and a hash that fits
         plan = {**read_plan(tmp_path / "a" / "plan.json"), "run": "r2"}
         mark = json.loads((tmp_path / "a" / "plan.json").read_text())["mark"]
         write_plan(tmp_path / "a" / "plan.json", plan)
         text = (tmp_path / "a" / "plan.json").read_text()
         (tmp_path / "a" / "plan.json").write_text(f'{{"mark": "{mark}", {text[1:]}')
-    says = "answers were not asked here" if own_plan else "plan.json: the plan was not made here"
+    says = "answers were not asked here" if is_same_run else "plan.json: the plan was not made here"
     assert says in texts(tmp_path / "a")[0]
 
 
@@ -116,11 +116,11 @@ def test_the_journal_of_another_model_or_machine_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = ask(tmp_path, "t0")
-    other = ask(tmp_path, "t0", model="m/other")
-    shutil.copytree(other.parent, path.parent, dirs_exist_ok=True)
+    second = ask(tmp_path, "t0", model="m/other")
+    shutil.copytree(second.parent, path.parent, dirs_exist_ok=True)
     path.write_text(unsigned(path.read_text().replace("m/other", "m/m")))
     assert "changed, moved or taken from another run" in texts(tmp_path)[0]
-    monkeypatch.setenv(KEY_VARIABLE, OTHER_KEY)
+    monkeypatch.setenv(KEY_VARIABLE, SECOND_KEY)
     assert [text.rpartition(": key ")[0] for text in texts(tmp_path)] == [
         "plan.json: the plan was not made here",
         "m-m: 1 of 1 answers were not asked here",
@@ -133,7 +133,7 @@ def test_a_line_of_another_key_cannot_call_itself_ours(
 ) -> None:
     key_id = make_key().id
     ask(tmp_path, "t0")
-    monkeypatch.setenv(KEY_VARIABLE, OTHER_KEY)
+    monkeypatch.setenv(KEY_VARIABLE, SECOND_KEY)
     with contextlib.closing(Journal(tmp_path, MODEL)) as journal:
         journal.append({"trial_id": "t1", "response": "no", "origin": key_id})
     monkeypatch.undo()
@@ -144,13 +144,13 @@ def test_a_line_of_another_key_cannot_call_itself_ours(
 def test_a_process_killed_at_any_byte_raises_no_alarm(tmp_path: Path) -> None:
     path = ask(tmp_path, "t0", "t1")
     (count_path,) = path.parent.glob("*.count")
-    whole, count = path.read_bytes(), count_path.read_bytes()
+    original, count = path.read_bytes(), count_path.read_bytes()
     ask(tmp_path, "t2")
     longer = path.read_bytes()
     longer_count = count_path.read_bytes()
     # The count is written after the line; a disk may keep it, and lose the end of the line.
-    for end in range(len(whole), len(longer) + 1, 7):
-        for counted in (count, longer_count) if end > len(whole) else (count,):
+    for end in range(len(original), len(longer) + 1, 7):
+        for counted in (count, longer_count) if end > len(original) else (count,):
             path.write_bytes(longer[:end])
             count_path.write_bytes(counted)
             assert texts(tmp_path) == []

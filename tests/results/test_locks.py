@@ -35,7 +35,7 @@ def test_processes_write_one_after_another(tmp_path: Path) -> None:
     (tmp_path / "number").write_text("0")
     command = [sys.executable, "-c", COUNT, str(tmp_path)]
     writers = [subprocess.Popen(command) for _ in range(3)]
-    assert [one.wait(HANGS_S) for one in writers] == [0, 0, 0]
+    assert [writer.wait(HANGS_S) for writer in writers] == [0, 0, 0]
     assert (tmp_path / "number").read_text() == "600"
 
 
@@ -55,13 +55,13 @@ def test_a_directory_that_is_removed_is_named(tmp_path: Path, lock: object, agai
 
 @pytest.mark.parametrize("lock", [writing, only_process])
 def test_a_directory_that_is_renamed_can_be_continued(tmp_path: Path, lock: object) -> None:
-    folder, other = tmp_path / "r", tmp_path / "other"
+    folder, renamed = tmp_path / "r", tmp_path / "other"
     folder.mkdir()
-    said = f"^{folder}: renamed while it was written; its answers are in {other}"
-    with pytest.raises(InputError, match=said):  # noqa: SIM117
+    message = f"^{folder}: renamed while it was written; its answers are in {renamed}"
+    with pytest.raises(InputError, match=message):  # noqa: SIM117
         with lock(folder):  # type: ignore[operator]
-            folder.rename(other)
-    with only_process(other):
+            folder.rename(renamed)
+    with only_process(renamed):
         pass
 
 
@@ -71,12 +71,12 @@ def test_a_file_system_without_locks_is_said(
     def none(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    said: list[str] = []
+    warnings: list[str] = []
     monkeypatch.setattr(fcntl, "flock", none)
-    monkeypatch.setattr("clinometer.results.locks._log.warning", said.append)
+    monkeypatch.setattr("clinometer.results.locks._log.warning", warnings.append)
     locks._say_no_locks.cache_clear()
     with only_process(tmp_path), writing(tmp_path):
-        assert len(said) == 1 and "no locks" in said[0]
+        assert len(warnings) == 1 and "no locks" in warnings[0]
 
 
 def test_other_errors_stay(tmp_path: Path) -> None:

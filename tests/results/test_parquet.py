@@ -43,16 +43,16 @@ def damage(path: Path, seed: int) -> None:
     """Flip bytes in pages or in the footer, zero some, or cut the file off."""
     rng, data = random.Random(seed), bytearray(path.read_bytes())
     pages = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-    way = seed % 5
-    if way == 4:
+    kind = seed % 5
+    if kind == 4:
         data = data[: rng.randrange(len(data))]
-    elif way == 3:
+    elif kind == 3:
         start = rng.randrange(len(data))
         data[start : start + 64] = bytes(len(data[start : start + 64]))
     else:
-        places = range(4, pages) if way else range(pages, len(data))
-        for at in rng.sample(places, rng.choice([1, 3, 20])):
-            data[at] ^= 1 << rng.randrange(8)
+        places = range(4, pages) if kind else range(pages, len(data))
+        for place in rng.sample(places, rng.choice([1, 3, 20])):
+            data[place] ^= 1 << rng.randrange(8)
     path.write_bytes(data)
 
 
@@ -61,9 +61,9 @@ def test_a_damaged_file_is_read_or_refused(
     path: Path, seed: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     damage(path, seed)
-    for read in READERS:
+    for reader in READERS:
         try:
-            read(path)
+            reader(path)
         except InputError as error:
             assert str(error).startswith(f"{path}: ") and len(str(error).splitlines()) == 1
     assert capfd.readouterr() == ("", "")
@@ -78,9 +78,9 @@ def test_a_panic_is_not_printed(
 
     monkeypatch.setattr(pl.LazyFrame, "collect", panic)
     monkeypatch.setattr(pl, "read_parquet", panic)
-    for read in (READERS[0], READERS[1]):
+    for reader in (READERS[0], READERS[1]):
         with pytest.raises(InputError, match="damaged; restore the file"):
-            read(path)
+            reader(path)
     os.write(2, b"after")
     assert capfd.readouterr().err == "after"
 
@@ -119,5 +119,5 @@ def test_a_scan_gives_what_reading_gives(path: Path) -> None:
     assert scan.slice(5, 10).select("trial_id").collect().equals(FRAME[5:15].select("trial_id"))
     assert scan.filter(model="n").head(3).collect().equals(FRAME.filter(model="n").head(3))
     assert scan.select(pl.len()).collect().item() == 600
-    both = scan.join(scan.filter(model="m"), on="trial_id", how="semi").collect()
-    assert both.equals(FRAME.filter(model="m"))
+    merged = scan.join(scan.filter(model="m"), on="trial_id", how="semi").collect()
+    assert merged.equals(FRAME.filter(model="m"))

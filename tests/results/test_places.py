@@ -65,22 +65,25 @@ def test_changes_are_put_back(caches: Path) -> None:
         with (path / "answers" / "0.jsonl").open("a") as file:
             file.write("2\n")
         (path / "plan.json").unlink()
-    found = fsspec.filesystem("memory").find("bucket")
-    assert found == ["/bucket/run/answers/0.jsonl"]
-    assert fsspec.filesystem("memory").cat(found[0]) == b"1\n2\n"
+    paths = fsspec.filesystem("memory").find("bucket")
+    assert paths == ["/bucket/run/answers/0.jsonl"]
+    assert fsspec.filesystem("memory").cat(paths[0]) == b"1\n2\n"
 
 
 def test_what_is_newer_there_is_copied() -> None:
-    there = fsspec.filesystem("memory")
+    store = fsspec.filesystem("memory")
     with open_place(RUN) as path:
         path.mkdir(parents=True)
         (path / "kept").write_text("1")
         (path / "removed").write_text("1")
-    there.pipe_file("/bucket/run/kept", b"22")
-    there.pipe_file("/bucket/run/new", b"3")
-    there.rm_file("/bucket/run/removed")
+    store.pipe_file("/bucket/run/kept", b"22")
+    store.pipe_file("/bucket/run/new", b"3")
+    store.rm_file("/bucket/run/removed")
     with open_place(RUN) as path:
-        assert {one.name: one.read_text() for one in path.iterdir()} == {"kept": "22", "new": "3"}
+        assert {file.name: file.read_text() for file in path.iterdir()} == {
+            "kept": "22",
+            "new": "3",
+        }
 
 
 def test_a_copy_that_was_left_is_put_back_by_the_next() -> None:
@@ -100,11 +103,11 @@ def test_a_process_killed_while_it_copied_goes_on(monkeypatch: pytest.MonkeyPatc
         with pytest.raises(ZeroDivisionError), open_place(RUN):
             pass
     with open_place(RUN) as path:
-        assert {one.name: one.read_text() for one in path.iterdir()} == {"a": "a", "b": "b"}
+        assert {file.name: file.read_text() for file in path.iterdir()} == {"a": "a", "b": "b"}
 
 
 def test_a_file_changed_here_and_there_stays_in_both() -> None:
-    there = fsspec.filesystem("memory")
+    store = fsspec.filesystem("memory")
     with open_place(RUN) as path:
         path.mkdir(parents=True)
         (path / "answers.jsonl").write_text("1\n")
@@ -113,11 +116,11 @@ def test_a_file_changed_here_and_there_stays_in_both() -> None:
         open_place(RUN),
     ):
         (path / "answers.jsonl").write_text("1\nhere\n")
-        there.pipe_file("/bucket/run/answers.jsonl", b"1\nthere, and more\n")
+        store.pipe_file("/bucket/run/answers.jsonl", b"1\nthere, and more\n")
     assert str(path) in str(error.value)
     with pytest.raises(InputError, match="changed there"), open_place(RUN):
         pass
-    assert there.cat("/bucket/run/answers.jsonl") == b"1\nthere, and more\n"
+    assert store.cat("/bucket/run/answers.jsonl") == b"1\nthere, and more\n"
     assert (path / "answers.jsonl").read_text() == "1\nhere\n"
 
 
@@ -125,30 +128,30 @@ def test_what_is_written_meanwhile_is_put_back_now_and_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(places, "PUT_EVERY_S", 0.01)
-    there = fsspec.filesystem("memory")
+    store = fsspec.filesystem("memory")
     with open_place(RUN) as path:
         path.mkdir(parents=True)
         (path / "answers.jsonl").write_text("1\n")
-        until(lambda: there.exists("/bucket/run/answers.jsonl"))
+        until(lambda: store.exists("/bucket/run/answers.jsonl"))
 
 
 def test_a_name_that_leads_out_is_refused() -> None:
-    there = fsspec.filesystem("memory")
-    there.pipe_file("/bucket/run/in", b"1")
-    there.store["/bucket/run/../../out"] = there.store["/bucket/run/in"]
+    store = fsspec.filesystem("memory")
+    store.pipe_file("/bucket/run/in", b"1")
+    store.store["/bucket/run/../../out"] = store.store["/bucket/run/in"]
     with pytest.raises(InputError, match="leads out of its directory"), open_place(RUN):
         pass
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("nothing://bucket/run", "Protocol not known"),
         ("abfs://bucket/run", "adlfs"),
     ],
 )
-def test_an_address_that_is_not_reached_is_named(address: str, said: str) -> None:
-    with pytest.raises(InputError, match=said) as error, open_place(address):
+def test_an_address_that_is_not_reached_is_named(address: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error, open_place(address):
         pass
     assert str(error.value).startswith(address)
 
@@ -156,10 +159,10 @@ def test_an_address_that_is_not_reached_is_named(address: str, said: str) -> Non
 def test_functions_take_addresses(tmp_path: Path) -> None:
     cm.audit_recorded(RECORDED, tmp_path / "run", command="")
     cm.audit_recorded(RECORDED, RUN, command="")
-    there, here = cm.read_results(RUN), cm.read_results(tmp_path / "run")
-    assert there.estimates.equals(here.estimates)
+    remote, local = cm.read_results(RUN), cm.read_results(tmp_path / "run")
+    assert remote.estimates.equals(local.estimates)
     assert cm.estimate(f"{RUN}/scores.parquet").equals(
-        cm.estimate(here.directory / "scores.parquet")
+        cm.estimate(local.directory / "scores.parquet")
     )
     cm.write_report(RUN)
     assert fsspec.filesystem("memory").exists("/bucket/run/report.html")
@@ -238,8 +241,8 @@ def test_commands_on_s3(s3: tuple[fsspec.AbstractFileSystem, Command], tmp_path:
 def test_shards_on_s3(s3: tuple[fsspec.AbstractFileSystem, Command]) -> None:
     files, run = s3
     where = "s3://bucket/run"
-    asked = "--stereotypes age --instrument absolute_decision --iterations 2 --mode free"
-    code, out, err = run("plan", "vllm/m", "--size", "run", *asked.split(), "--out", where)
+    options = "--stereotypes age --instrument absolute_decision --iterations 2 --mode free"
+    code, out, err = run("plan", "vllm/m", "--size", "run", *options.split(), "--out", where)
     assert code == 0, err
     assert f"{where}/shards/1/vllm-m/00000.jsonl" in out
     (shard,) = files.glob("bucket/run/shards/1/*/*.jsonl")
@@ -268,7 +271,7 @@ def test_a_bucket_that_is_not_there_is_one_line(
     recorded = str(tmp_path / "answers.csv")
     code, _, err = run("audit", "--responses", recorded, "--out", "s3://nowhere/run")
     assert code == 2
-    (line,) = [one for one in err.splitlines() if "nowhere" in one]
+    (line,) = [text for text in err.splitlines() if "nowhere" in text]
     assert line.startswith("clinometer: s3://nowhere/run")
 
 
@@ -276,15 +279,15 @@ def test_two_machines_at_one_address_are_told_at_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = fsspec.filesystem("memory")
-    with open_place(RUN) as here:
-        here.mkdir(parents=True)
-        with only_process(here):
+    with open_place(RUN) as first:
+        first.mkdir(parents=True)
+        with only_process(first):
             assert b" since " in store.cat_file("/bucket/run/.claim")
             monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
             monkeypatch.setattr(places.socket, "gethostname", lambda: "another")
-            with open_place(RUN) as there:
-                there.mkdir(parents=True, exist_ok=True)
-                with pytest.raises(PlanError, match="is running this plan"), only_process(there):
+            with open_place(RUN) as second:
+                second.mkdir(parents=True, exist_ok=True)
+                with pytest.raises(PlanError, match="is running this plan"), only_process(second):
                     pass
         assert not store.exists("/bucket/run/.claim")
 
@@ -292,8 +295,8 @@ def test_two_machines_at_one_address_are_told_at_the_start(
 def test_the_claim_of_a_machine_that_died_is_taken_over() -> None:
     store = fsspec.filesystem("memory")
     store.pipe_file("/bucket/run/.claim", b"gone, process 1 since 2020-01-01T00:00:00+00:00")
-    with open_place(RUN) as here:
-        here.mkdir(parents=True, exist_ok=True)
-        with only_process(here):
+    with open_place(RUN) as path:
+        path.mkdir(parents=True, exist_ok=True)
+        with only_process(path):
             pass
     assert not store.exists("/bucket/run/.claim")

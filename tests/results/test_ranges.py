@@ -31,7 +31,7 @@ def test_other_prompts_say_what_is_open(name, fixed, text):
 
 
 @pytest.mark.parametrize(
-    ("in_prompts", "in_others", "text"),
+    ("in_prompts", "beyond", "text"),
     [
         (
             "consistent",
@@ -58,8 +58,8 @@ def test_other_prompts_say_what_is_open(name, fixed, text):
         (None, "consistent", "leans as the stereotype says"),
     ],
 )
-def test_a_lean_in_these_prompts_alone_is_told_apart(in_prompts, in_others, text):
-    assert lean_text(in_prompts, in_others) == text
+def test_a_lean_in_these_prompts_alone_is_told_apart(in_prompts, beyond, text):
+    assert lean_text(in_prompts, beyond) == text
 
 
 def test_a_reason_for_no_verdict_stands_once():

@@ -19,10 +19,10 @@ def append(directory: Path, model: str, *answers: dict[str, Any]) -> Journal:
 
 
 def test_answers_come_back_as_written(tmp_path: Path) -> None:
-    given = [("a", "tragic - black\n\u2028é"), ("b", "")]
-    rows = [{"trial_id": trial, "response": text} for trial, text in given]
+    answers = [("a", "tragic - black\n\u2028é"), ("b", "")]
+    rows = [{"trial_id": trial, "response": text} for trial, text in answers]
     journal = append(tmp_path, "openai/gpt-4o", *rows)
-    assert [(a["trial_id"], a["response"]) for a in journal] == given
+    assert [(a["trial_id"], a["response"]) for a in journal] == answers
 
 
 def test_a_torn_line_is_ignored_and_does_not_spoil_the_next(tmp_path: Path) -> None:
@@ -40,10 +40,10 @@ def test_an_answer_replaces_an_earlier_error(tmp_path: Path) -> None:
 
 
 def test_two_models_with_like_names_stay_apart(tmp_path: Path) -> None:
-    one = append(tmp_path, "hf/a b", {"trial_id": "a", "response": "one"})
-    other = append(tmp_path, "hf/a/b", {"trial_id": "a", "response": "other"})
-    assert [a["response"] for a in one] == ["one"]
-    assert [a["response"] for a in other] == ["other"]
+    first = append(tmp_path, "hf/a b", {"trial_id": "a", "response": "one"})
+    second = append(tmp_path, "hf/a/b", {"trial_id": "a", "response": "other"})
+    assert [a["response"] for a in first] == ["one"]
+    assert [a["response"] for a in second] == ["other"]
     assert [journal.model for journal in journals(tmp_path)] == ["hf/a b", "hf/a/b"]
 
 

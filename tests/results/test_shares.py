@@ -18,29 +18,35 @@ texts = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), st.fl
 @given(texts)
 def test_any_text_comes_back_as_it_was(shares: dict[str, float]) -> None:
     sets = ["tied"] * len(shares)
-    read = read_shares(pl.DataFrame({"shares": [as_shares(shares, sets)]}, {"shares": pl.String}))
-    assert dict(read.select("attribute", "share").rows()) == shares
-    assert read["set"].to_list() == sets
+    shares_table = read_shares(
+        pl.DataFrame({"shares": [as_shares(shares, sets)]}, {"shares": pl.String})
+    )
+    assert dict(shares_table.select("attribute", "share").rows()) == shares
+    assert shares_table["set"].to_list() == sets
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_shares_pass_a_file(tmp_path: Path, ending: str) -> None:
-    written = as_shares(HOSTILE, ["tied", "counter", "extra", "tied"])
+    text = as_shares(HOSTILE, ["tied", "counter", "extra", "tied"])
     path = tmp_path / f"scores{ending}"
-    write_table(pl.DataFrame({"trial_id": ["t"], "shares": [written]}), path)
+    write_table(pl.DataFrame({"trial_id": ["t"], "shares": [text]}), path)
     assert dict(read_shares(read_table(path)).select("attribute", "share").rows()) == HOSTILE
 
 
 def test_rows_keep_their_columns_over_pieces_and_gaps() -> None:
     texts = [as_shares({f"w{i}": 1.0, "w": 0.0}, ["tied", "counter"]) for i in range(PIECE + 1)]
     frame = pl.DataFrame({"shares": [*texts, None]}).with_row_index("row")
-    read = read_shares(frame).filter(set="tied")
-    assert read.select("row", "attribute").rows() == [(i, f"w{i}") for i in range(PIECE + 1)]
+    shares_table = read_shares(frame).filter(set="tied")
+    assert shares_table.select("row", "attribute").rows() == [
+        (i, f"w{i}") for i in range(PIECE + 1)
+    ]
 
 
 def test_no_response_has_words() -> None:
-    read = read_shares(pl.DataFrame({"n": [1], "shares": [None]}, {"n": None, "shares": pl.String}))
-    assert read.is_empty() and read.columns == ["n", "attribute", "set", "share"]
+    shares_table = read_shares(
+        pl.DataFrame({"n": [1], "shares": [None]}, {"n": None, "shares": pl.String})
+    )
+    assert shares_table.is_empty() and shares_table.columns == ["n", "attribute", "set", "share"]
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ PLAIN = ["-0.5", "+1e-3", "a=b", "'a'", "", "- ", "null"]
 
 def test_no_formula_is_written_to_csv_and_texts_come_back(tmp_path: Path) -> None:
     texts = FORMULAS + PLAIN
-    frame = pl.DataFrame({"response": texts, "list": [[one, "b"] for one in texts]})
+    frame = pl.DataFrame({"response": texts, "list": [[text, "b"] for text in texts]})
     write_table(frame, tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
@@ -158,7 +158,7 @@ def test_a_table_that_does_not_fit_leaves_the_old_one(tmp_path: Path, ending: st
     before = path.read_bytes()
     done = subprocess.run([sys.executable, "-c", WRITE, str(path)], capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.startswith(f"InputError: {path}: c"), done.stderr
-    assert path.read_bytes() == before and [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert path.read_bytes() == before and [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
         (folder / "000000.parquet").touch()
     os.utime(old, (0, 0))
     write_table(WORDS, tmp_path / "t.csv")
-    assert {one.name for one in tmp_path.iterdir()} == {"t.csv", ".clinometer-new"}
+    assert {file.name for file in tmp_path.iterdir()} == {"t.csv", ".clinometer-new"}
 
 
 def test_a_long_field_is_read(tmp_path: Path) -> None:

@@ -53,8 +53,8 @@ DIFFERENCE = {"factor": "intervention", "baseline": "none", "candidate": "kind",
 
 
 def judged(*rows: dict[str, Any], measure: Measure = ABOVE, **options: Any) -> pl.DataFrame:
-    named = {"measure": measure.name, "instrument": measure.name}
-    return judge(as_estimates([{**ROW, **named, **row} for row in rows], {measure.name: measure}),
+    labels = {"measure": measure.name, "instrument": measure.name}
+    return judge(as_estimates([{**ROW, **labels, **row} for row in rows], {measure.name: measure}),
                  **options)  # fmt: skip
 
 
@@ -150,24 +150,24 @@ def test_near_neutral_needs_the_worst_that_missing_answers_could_be(
     low: float, high: float, expected: str
 ) -> None:
     missing = {"n": 22, "bound_ci_low": low, "bound_ci_high": high}
-    assert about(missing) == [expected]
-    assert about({**missing, "n": 20}) == ["equivalent"]
+    assert equivalent_verdicts(missing) == [expected]
+    assert equivalent_verdicts({**missing, "n": 20}) == ["equivalent"]
 
 
 def test_a_lean_is_within_the_margin_only_where_missing_answers_cannot_change_it() -> None:
     lean = {**LEAN, **WITHIN, "estimate": 0.05, "bound_ci_low": 0.01, "n": 22}
-    assert about({**lean, "bound_ci_high": 0.09}) == ["consistent, within margin"]
-    assert about({**lean, "bound_ci_high": 0.3}) == ["consistent"]
+    assert equivalent_verdicts({**lean, "bound_ci_high": 0.09}) == ["consistent, within margin"]
+    assert equivalent_verdicts({**lean, "bound_ci_high": 0.3}) == ["consistent"]
 
 
 @pytest.mark.parametrize("doubt", ["no verdict: unfinished run",
                                    "no verdict: several models served"])  # fmt: skip
 def test_no_doubtful_model_is_called_near_neutral(doubt: str) -> None:
     rows = [PASSES, EQUIVALENT, {**EQUIVALENT, "model": None, "level": "overall"}, LEAN]
-    found = judged(*rows, doubts={"m": doubt})["verdict"].to_list()
-    assert found[1:] == [doubt, doubt, "consistent"]
-    other = {**PASSES, "model": "n"}, {**EQUIVALENT, "model": "n"}
-    assert judged(*other, doubts={"m": doubt})["verdict"].to_list()[1:] == ["equivalent"]
+    verdicts = judged(*rows, doubts={"m": doubt})["verdict"].to_list()
+    assert verdicts[1:] == [doubt, doubt, "consistent"]
+    second_model = {**PASSES, "model": "n"}, {**EQUIVALENT, "model": "n"}
+    assert judged(*second_model, doubts={"m": doubt})["verdict"].to_list()[1:] == ["equivalent"]
 
 
 # Controls
@@ -216,10 +216,10 @@ def test_a_control_of_a_measure_below_neutral_is_mirrored() -> None:
     assert verdict(**{**PASSES, "direction": "below"}) == "failed"
 
 
-def about(*rows: dict[str, Any], control: dict[str, Any] | None = None) -> list[str]:
+def equivalent_verdicts(*rows: dict[str, Any], control: dict[str, Any] | None = None) -> list[str]:
     """The verdicts of rows whose estimate is near neutral, beside a control."""
-    found = judged(control or PASSES, *({**EQUIVALENT, **row} for row in rows))
-    return found["verdict"].to_list()[1:]
+    judgements = judged(control or PASSES, *({**EQUIVALENT, **row} for row in rows))
+    return judgements["verdict"].to_list()[1:]
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ def about(*rows: dict[str, Any], control: dict[str, Any] | None = None) -> list[
      {**PASSES, "n_scored": 0, "p": None}, PLACEBO],
 )  # fmt: skip
 def test_equivalent_needs_a_positive_control_that_passed(control: dict[str, Any]) -> None:
-    assert about({}, control=control) == [WITHDRAWN]
-    assert about({}) == ["equivalent"]
+    assert equivalent_verdicts({}, control=control) == [WITHDRAWN]
+    assert equivalent_verdicts({}) == ["equivalent"]
 
 
 def test_things_have_the_verdict_of_a_mean_and_vouch_for_nothing() -> None:
@@ -242,8 +242,8 @@ def test_things_have_the_verdict_of_a_mean_and_vouch_for_nothing() -> None:
 
 
 def test_equivalent_needs_every_control_that_was_asked() -> None:
-    both = judged(PASSES, {**FAILS, "stereotype": "b"}, EQUIVALENT)["verdict"].to_list()
-    assert both[-1] == WITHDRAWN
+    verdicts = judged(PASSES, {**FAILS, "stereotype": "b"}, EQUIVALENT)["verdict"].to_list()
+    assert verdicts[-1] == WITHDRAWN
     placebos = {
         "equivalent": [PLACEBO, {**EFFECT, "control": "words"}],
         "no verdict: placebo": [EFFECT, WIDE],
@@ -255,17 +255,17 @@ def test_equivalent_needs_every_control_that_was_asked() -> None:
 
 def test_a_placebo_passes_within_the_smallest_lean_that_is_told() -> None:
     """What is claimed is a lean of .5, of .3, or none: then the margin, .1."""
-    told, smaller = ({**LEAN, "estimate": lean, "ci_low": lean - 0.1} for lean in (0.5, 0.3))
-    not_known = "not known: too few trials"
+    large, smaller = ({**LEAN, "estimate": lean, "ci_low": lean - 0.1} for lean in (0.5, 0.3))
+    too_few = "not known: too few trials"
     wide = {**WIDE, "ci_high": 0.35}
-    for leans, expected in (([told], "passed"), ([told, smaller], not_known), ([{}], not_known)):
+    for leans, expected in (([large], "passed"), ([large, smaller], too_few), ([{}], too_few)):
         assert judged(wide, *leans)["verdict"][0] == expected
     # Of what it does not speak for, or where other words are open, nothing counts.
     for aside in ({"model": "n"}, {"mode": "forced"}, {"range": "prompts"},
                   {"conditional_on": "one wording, one default word"}):  # fmt: skip
-        assert judged(wide, told, {**smaller, **aside})["verdict"][0] == "passed"
+        assert judged(wide, large, {**smaller, **aside})["verdict"][0] == "passed"
     # Nothing is near neutral that the placebo may hide, though it passed for the lean.
-    assert judged(PASSES, wide, told, EQUIVALENT)["verdict"][3] == "no verdict: placebo"
+    assert judged(PASSES, wide, large, EQUIVALENT)["verdict"][3] == "no verdict: placebo"
 
 
 def test_a_control_speaks_for_its_construct() -> None:
@@ -273,15 +273,15 @@ def test_a_control_speaks_for_its_construct() -> None:
     fails = {**FAILS, "construct": "danger"}
     rows = [{"construct": "pleasantness"}, {"construct": "danger"}, {}]
 
-    def found(*controls: dict[str, Any]) -> list[str]:
+    def verdicts(*controls: dict[str, Any]) -> list[str]:
         near = ({**EQUIVALENT, **row} for row in rows)
         return judged(*controls, *near)["verdict"].to_list()[len(controls) :]
 
-    assert found(pleasant, danger) == ["equivalent"] * 3
-    assert found(pleasant, fails) == ["equivalent", WITHDRAWN, WITHDRAWN]
-    assert found(pleasant) == ["equivalent", WITHDRAWN, "equivalent"]
-    assert found(PASSES) == ["equivalent"] * 3  # it states no construct
-    assert found({**FAILS}, pleasant) == [WITHDRAWN] * 3
+    assert verdicts(pleasant, danger) == ["equivalent"] * 3
+    assert verdicts(pleasant, fails) == ["equivalent", WITHDRAWN, WITHDRAWN]
+    assert verdicts(pleasant) == ["equivalent", WITHDRAWN, "equivalent"]
+    assert verdicts(PASSES) == ["equivalent"] * 3  # it states no construct
+    assert verdicts({**FAILS}, pleasant) == [WITHDRAWN] * 3
 
 
 def test_a_mean_needs_the_controls_of_all_that_is_in_it() -> None:
@@ -299,48 +299,48 @@ def test_a_mean_needs_the_controls_of_all_that_is_in_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "other"),
+    ("column", "label"),
     [("model", "n"), ("instrument", "other"), ("mode", "forced"), ("intervention", "kind"),
      ("word_list", "as_released"), ("scoring", "published")],
 )  # fmt: skip
-def test_a_control_speaks_for_its_own_model_and_way_of_asking(column: str, other: str) -> None:
-    assert about({}, {column: other}) == ["equivalent", WITHDRAWN]
+def test_a_control_speaks_for_its_own_model_and_way_of_asking(column: str, label: str) -> None:
+    assert equivalent_verdicts({}, {column: label}) == ["equivalent", WITHDRAWN]
 
 
 @pytest.mark.parametrize("column", ["study", "category", "stereotype", "dimension", "level"])
 def test_a_control_speaks_for_every_study_dimension_and_level(column: str) -> None:
-    assert about({column: "other"}) == ["equivalent"]
-    assert about({column: "other"}, control=FAILS) == [WITHDRAWN]
+    assert equivalent_verdicts({column: "other"}) == ["equivalent"]
+    assert equivalent_verdicts({column: "other"}, control=FAILS) == [WITHDRAWN]
 
 
 def test_a_control_with_a_dimension_speaks_for_that_one() -> None:
     rows = [{"dimension": "ambiguous"}, {"dimension": "disambiguated"}]
-    own = {**PASSES, "dimension": "ambiguous"}
-    assert about(*rows, control=own) == ["equivalent", WITHDRAWN]
+    control = {**PASSES, "dimension": "ambiguous"}
+    assert equivalent_verdicts(*rows, control=control) == ["equivalent", WITHDRAWN]
     overall = {**EQUIVALENT, "level": "overall", "model": None}
-    found = judged(own, *({**overall, **row} for row in rows))
-    assert found["verdict"].to_list()[1:] == ["equivalent", WITHDRAWN]
+    judgements = judged(control, *({**overall, **row} for row in rows))
+    assert judgements["verdict"].to_list()[1:] == ["equivalent", WITHDRAWN]
 
 
 def test_a_control_in_the_wordings_of_a_study_speaks_for_that_study() -> None:
     within = {**PASSES, "study": "mine"}
     rows = [{"study": "mine"}, {"study": "other"}]
-    assert about(*rows, control=within) == ["equivalent", WITHDRAWN]
+    assert equivalent_verdicts(*rows, control=within) == ["equivalent", WITHDRAWN]
     # One study beside a control study: what fails in it says nothing of the other.
     fails = {**FAILS, "study": "mine"}
-    found = judged(PASSES, fails, *({**EQUIVALENT, **row} for row in rows))["verdict"].to_list()
-    assert found[2:] == [WITHDRAWN, "equivalent"]
+    verdicts = judged(PASSES, fails, *({**EQUIVALENT, **row} for row in rows))["verdict"].to_list()
+    assert verdicts[2:] == [WITHDRAWN, "equivalent"]
 
 
 def test_the_controls_of_what_was_asked_are_those_that_speak_for_it() -> None:
     within = {**PASSES, "study": "mine"}
     rows = judged(within, {**EQUIVALENT, "study": "mine"}, {**EQUIVALENT, "study": "other"})
     for study, positive in (("mine", "passed"), ("other", "not asked")):
-        asked = rows.filter(pl.col("control").is_null(), study=study)
-        outcomes = [(found.kind, found.outcome) for found in controls_of(rows, asked)]
+        study_rows = rows.filter(pl.col("control").is_null(), study=study)
+        outcomes = [(control.kind, control.outcome) for control in controls_of(rows, study_rows)]
         assert outcomes == [("positive", positive), ("negative", "not asked")]
-    both = rows.filter(pl.col("control").is_null())
-    kinds = [(found.kind, found.outcome) for found in controls_of(rows, both)]
+    main_rows = rows.filter(pl.col("control").is_null())
+    kinds = [(control.kind, control.outcome) for control in controls_of(rows, main_rows)]
     assert kinds[:2] == [("positive", "not asked"), ("positive", "passed")]
 
 
@@ -358,8 +358,8 @@ def test_of_the_controls_those_count_whose_construct_is_decided_about() -> None:
 
     def positive(*decided: int) -> list[str]:
         """Return the outcomes of positive controls where some of the rows are decided about."""
-        of_rows = rows[[place + len(controls) for place in decided]]
-        return [c.outcome for c in controls_of(rows, of_rows) if c.kind == "positive"]
+        decided_rows = rows[[place + len(controls) for place in decided]]
+        return [c.outcome for c in controls_of(rows, decided_rows) if c.kind == "positive"]
 
     assert positive(0) == positive(3) == ["passed"]
     assert positive(1) == positive(4) == ["failed"]
@@ -368,23 +368,23 @@ def test_of_the_controls_those_count_whose_construct_is_decided_about() -> None:
 
 def test_only_equivalent_is_withdrawn() -> None:
     rows = [LEAN, {**LEAN, "estimate": -0.3}, {}, {**LEAN, **WITHIN}]
-    found = judged(FAILS, *rows)["verdict"].to_list()[1:]
-    assert found == ["consistent", "reversed", "inconclusive", "consistent, within margin"]
+    verdicts = judged(FAILS, *rows)["verdict"].to_list()[1:]
+    assert verdicts == ["consistent", "reversed", "inconclusive", "consistent, within margin"]
 
 
 def test_one_model_that_fails_speaks_for_all_models_together() -> None:
     overall = {**EQUIVALENT, "level": "overall", "model": None}
     passes = {**PASSES, "model": "n"}
-    found = judged(FAILS, passes, {**EQUIVALENT, "model": "n"}, overall)
-    assert found["verdict"].to_list()[2:] == ["equivalent", WITHDRAWN]
-    both = judged(PASSES, passes, overall, {**overall, "mode": "forced"})
-    assert both["verdict"].to_list()[2:] == ["equivalent", WITHDRAWN]
+    judgements = judged(FAILS, passes, {**EQUIVALENT, "model": "n"}, overall)
+    assert judgements["verdict"].to_list()[2:] == ["equivalent", WITHDRAWN]
+    pooled = judged(PASSES, passes, overall, {**overall, "mode": "forced"})
+    assert pooled["verdict"].to_list()[2:] == ["equivalent", WITHDRAWN]
 
 
 @pytest.mark.parametrize("row", [{"control": None}, {"level": "cell"}, {"level": "model"},
                                  {"method": "published"}])  # fmt: skip
 def test_what_is_no_positive_control_shows_nothing(row: dict[str, Any]) -> None:
-    assert about({}, control={**PASSES, **row}) == [WITHDRAWN]
+    assert equivalent_verdicts({}, control={**PASSES, **row}) == [WITHDRAWN]
 
 
 # What is said of verdicts
@@ -421,16 +421,16 @@ def test_the_verdicts_given_are_those_explained() -> None:
         )
         if margin or row["factor"]
     ]
-    known = [{**PASSES, "model": model} for model in ("m", "effect")]
-    others = [{**FAILS, "model": "fails"}, {**EFFECT, "model": "effect"}, STRADDLES]
-    others += [{**STRADDLES, **row} for row in ({"n_scored": 0}, {"compliance": 0.0}, {"p": None})]
-    others = [{**row, "model": row.get("model", "other")} for row in others]
+    sound = [{**PASSES, "model": model} for model in ("m", "effect")]
+    unsound = [{**FAILS, "model": "fails"}, {**EFFECT, "model": "effect"}, STRADDLES]
+    unsound += [{**STRADDLES, **row} for row in ({"n_scored": 0}, {"compliance": 0.0}, {"p": None})]
+    unsound = [{**row, "model": row.get("model", "other")} for row in unsound]
     missing = {**EQUIVALENT, "n": 30, "bound_ci_low": -0.5, "bound_ci_high": 0.5}
     doubts = dict(zip(("unfinished", "served"), DOUBTS, strict=True))
-    given = judged(*known, *others, missing, *rows, doubts=doubts)
-    assert {*given["verdict"], *PRINTED_CHANGES} == set(VERDICTS) == set(BECAUSE)
-    assert given.schema == ESTIMATES
-    reasons = given.select("verdict", "because").unique()
+    judgements = judged(*sound, *unsound, missing, *rows, doubts=doubts)
+    assert {*judgements["verdict"], *PRINTED_CHANGES} == set(VERDICTS) == set(BECAUSE)
+    assert judgements.schema == ESTIMATES
+    reasons = judgements.select("verdict", "because").unique()
     assert dict(reasons.iter_rows()).items() <= BECAUSE.items()
     assert reasons.height == len(BECAUSE) - len(PRINTED_CHANGES)
 

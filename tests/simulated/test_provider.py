@@ -43,8 +43,8 @@ def test_a_run_has_the_answers_of_the_table(mode: str) -> None:
 @pytest.mark.parametrize("instrument", ["affective_attribution", "reasoning_cost", "chained_task"])
 def test_what_takes_two_prompts_or_reasoning_is_the_same_too(instrument: str) -> None:
     study = {"affective_attribution": "mist2025", "reasoning_cost": "rmiat2025"}
-    of = study.get(instrument, "bai2025")
-    trials = cm.draw(of, Design(iterations=2), instrument=instrument).head(20)
+    study_name = study.get(instrument, "bai2025")
+    trials = cm.draw(study_name, Design(iterations=2), instrument=instrument).head(20)
     run = cm.ask(trials, "simulated/refusing")
     assert same(run).equals(same(answer_trials(trials, load_truth("refusing"))))
 
@@ -53,10 +53,10 @@ def test_an_evaluation_of_inspect_has_them_too(tmp_path: Path) -> None:
     task = TASKS["word_association"](stereotypes="age", iterations=2)
     (log,) = inspect_eval(task, model="simulated/leaning", log_dir=str(tmp_path), display="none")
     assert log.status == "success"
-    asked = pl.concat(read_logs(tmp_path))
+    logged = pl.concat(read_logs(tmp_path))
     trials = cm.draw("bai2025", Design(iterations=2), stereotypes="age")
-    told = answer_trials(trials, load_truth("leaning")).select("trial_id", "response")
-    assert asked.select("trial_id", "response").sort("trial_id").equals(told.sort("trial_id"))
+    answers = answer_trials(trials, load_truth("leaning")).select("trial_id", "response")
+    assert logged.select("trial_id", "response").sort("trial_id").equals(answers.sort("trial_id"))
 
 
 def test_several_answers_are_those_of_the_following_seeds() -> None:
@@ -70,10 +70,10 @@ def test_several_answers_are_those_of_the_following_seeds() -> None:
 def test_log_probabilities_are_of_the_options_and_sum_to_less_than_one() -> None:
     model = get_model("simulated/leaning")
     (first,) = generate(model, PROMPT, logprobs=True, seed=1).choices[0].logprobs.content
-    assert {"old", "young"} <= {one.token for one in first.top_logprobs}
+    assert {"old", "young"} <= {token.token for token in first.top_logprobs}
     (again,) = generate(model, PROMPT, logprobs=True, seed=2).choices[0].logprobs.content
-    assert [one.logprob for one in first.top_logprobs] == [
-        one.logprob for one in again.top_logprobs
+    assert [token.logprob for token in first.top_logprobs] == [
+        token.logprob for token in again.top_logprobs
     ]
 
 
@@ -96,19 +96,19 @@ def test_a_prompt_of_no_known_study_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "said"),
+    ("name", "arguments", "message"),
     [
         ("simulated/neutrall", {}, "did you mean neutral"),
         ("simulated/own.yaml", {}, "own.yaml: no such file"),
         ("simulated/neutral", {"lean": 1}, "argument of a simulated model"),
     ],
 )
-def test_what_cannot_be_opened_is_one_line(name: str, arguments: Any, said: str) -> None:
-    with pytest.raises(ModelError, match=said):
+def test_what_cannot_be_opened_is_one_line(name: str, arguments: Any, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
         get_model(name, **arguments)
 
 
-OWN = """
+STUDY_TEXT = """
 name: own
 stereotypes:
   tea: {category: drinks, marginalized: [cafe guests], default: [tea drinkers],
@@ -118,7 +118,7 @@ stereotypes:
 
 def test_a_study_of_ones_own_and_the_words_of_a_page(tmp_path: Path) -> None:
     study, planted = tmp_path / "own_study.yaml", tmp_path / "strong.yaml"
-    study.write_text(OWN)
+    study.write_text(STUDY_TEXT)
     planted.write_text("lean: {default: 1}\n")
     model, out = f"simulated/{planted}", tmp_path / "out"
     options = cm.PlanOptions(studies=(str(study),), iterations=4, instruments=("word_association",))
@@ -127,9 +127,9 @@ def test_a_study_of_ones_own_and_the_words_of_a_page(tmp_path: Path) -> None:
     assert means["estimate"].drop_nulls().unique().to_list() == [1.0]
     plan = json.loads((out / "plan.json").read_text())
     assert plan["simulated"] == {model: load_truth(str(planted)).sha256}
-    said = f"{model} is a simulated model: answers follow from planted leans"
+    sentence = f"{model} is a simulated model: answers follow from planted leans"
     page = cm.write_report(out).read_text()
-    assert f"<strong>Simulated.</strong> {said}" in page
+    assert f"<strong>Simulated.</strong> {sentence}" in page
     planted.write_text("lean: {default: 0}\n")
     with pytest.raises(cm.ClinometerError, match="holds another plan: simulated is"):
         cm.audit(model, directory=out, options=options)

@@ -30,16 +30,18 @@ STUDIES = {
     "matched_guise": "hofmann2024",
     "reasoning_cost": "rmiat2025",
 }
-CASES = [(name, mode) for name, one in INSTRUMENTS.items() for mode in one.modes]
+CASES = [(name, mode) for name, instrument in INSTRUMENTS.items() for mode in instrument.modes]
 
 
 @cache
-def drawn(name: str, mode: str, **design: Any) -> pl.DataFrame:
+def draw_trials(name: str, mode: str, **design: Any) -> pl.DataFrame:
     study = load_study(STUDIES.get(name, "bai2025"))
-    one, parts = INSTRUMENTS[name], list[pl.DataFrame]()
-    for variation in one.variations(study):
+    instrument, parts = INSTRUMENTS[name], list[pl.DataFrame]()
+    for variation in instrument.variations(study):
         with suppress(ClinometerError):  # a wording of recorded answers
-            parts.append(one.trials(study, Design(mode, 2, **design), variations=[variation]))
+            parts.append(
+                instrument.trials(study, Design(mode, 2, **design), variations=[variation])
+            )
     return pl.concat(parts)
 
 
@@ -52,7 +54,7 @@ def prompt(row: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(("name", "mode"), CASES)
 def test_every_prompt_is_recognised(name: str, mode: str, recognition: Recognition) -> None:
-    for row in drawn(name, mode).iter_rows(named=True):
+    for row in draw_trials(name, mode).iter_rows(named=True):
         messages = [prompt(row), row["followup"]] if row["followup"] else [prompt(row)]
         sent = messages if name.startswith("self_mod") else messages[:1]
         ends = (
@@ -61,9 +63,9 @@ def test_every_prompt_is_recognised(name: str, mode: str, recognition: Recogniti
         question = recognition.find(sent, ends)
         assert question is not None, row["prompt"]
         assert question.instrument == name
-        named = {word for word, role in question.groups}
+        words = {word for word, role in question.groups}
         # A name of `emergent` is a part of a group word.
-        assert name in ("bbq", "bold", "absolute_decision", "emergent") or named <= {
+        assert name in ("bbq", "bold", "absolute_decision", "emergent") or words <= {
             row["marginalized"], row["default"]
         } or name == "hypothetical_decision"  # fmt: skip
         if name not in ("hypothetical_decision", "bold"):
@@ -71,7 +73,7 @@ def test_every_prompt_is_recognised(name: str, mode: str, recognition: Recogniti
 
 
 def test_words_have_their_roles_in_the_order_of_the_prompt(recognition: Recognition) -> None:
-    for row in drawn("word_association", "free").iter_rows(named=True):
+    for row in draw_trials("word_association", "free").iter_rows(named=True):
         question = recognition.find([row["prompt"]])
         assert question is not None
         assert question.marginalized_first == (row["order"] == "marginalized_first")
@@ -83,20 +85,20 @@ def test_words_have_their_roles_in_the_order_of_the_prompt(recognition: Recognit
 
 @pytest.mark.parametrize("design", [{"word_list": "as_released"}, {"order": "random"}])
 def test_other_designs_are_recognised(design: dict[str, str], recognition: Recognition) -> None:
-    for row in drawn("word_association", "free", **design).iter_rows(named=True):
+    for row in draw_trials("word_association", "free", **design).iter_rows(named=True):
         question = recognition.find([row["prompt"]])
         assert question is not None and row["stereotype"] in question.stereotypes
 
 
 def test_labels_stand_for_groups(recognition: Recognition) -> None:
-    for row in drawn("word_association", "forced", options="labels").iter_rows(named=True):
+    for row in draw_trials("word_association", "forced", options="labels").iter_rows(named=True):
         question = recognition.find([prompt(row)])
         assert question is not None
         assert set(question.labels.values()) == {row["marginalized"], row["default"]}
 
 
 def test_a_question_about_a_quoted_answer_has_its_groups(recognition: Recognition) -> None:
-    row = drawn("self_moderation", "free").filter(version="blind").row(0, named=True)
+    row = draw_trials("self_moderation", "free").filter(version="blind").row(0, named=True)
     quoted = f"agony - {row['default']}\njoy - {row['marginalized']}"
     question = recognition.find([row["followup"].replace("{response1}", quoted)])
     assert question is not None and question.followup
@@ -106,11 +108,11 @@ def test_a_question_about_a_quoted_answer_has_its_groups(recognition: Recognitio
 def test_what_is_found_does_not_depend_on_what_was_asked_before() -> None:
     # Of groups that other studies have, too: what is learned of these must not change it.
     names = ["islam", "gender", "black", "racism", "science"]
-    agreement = drawn("self_report_agreement", "free")
+    agreement = draw_trials("self_report_agreement", "free")
     rows = [*agreement.filter(pl.col("stereotype").is_in(names)).iter_rows(named=True)]
     forth, back = Recognition(), Recognition()
-    found = [forth.find([row["prompt"]]) for row in rows]
-    assert [back.find([row["prompt"]]) for row in reversed(rows)] == found[::-1]
+    prompts = [forth.find([row["prompt"]]) for row in rows]
+    assert [back.find([row["prompt"]]) for row in reversed(rows)] == prompts[::-1]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_other_prompts_are_not_recognised(text: str, recognition: Recognition) -
     assert recognition.find([text]) is None
 
 
-OWN = """
+STUDY_TEXT = """
 name: own
 stereotypes:
   tea:
@@ -133,10 +135,10 @@ stereotypes:
 
 
 def test_a_study_of_ones_own_is_known_where_it_is_named() -> None:
-    study = parse_study(OWN, "own.yaml")
+    study = parse_study(STUDY_TEXT, "own.yaml")
     trials = INSTRUMENTS["word_association"].trials(study, Design(iterations=4))
-    asked = random.Random(1).sample(trials["prompt"].to_list(), k=4)
-    for text in asked:
+    sample = random.Random(1).sample(trials["prompt"].to_list(), k=4)
+    for text in sample:
         question = Recognition([study]).find([text])
         assert question is not None and question.stereotype == "tea"
         assert Recognition().find([text]) is None

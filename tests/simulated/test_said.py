@@ -45,8 +45,8 @@ def test_pages_say_it_first(folder: Path) -> None:
     page = (folder / "neutral" / "report.html").read_text()
     assert page.index("<strong>Simulated.</strong>") < page.index("<main")
     change = (folder / "change" / "report.html").read_text()
-    said = "simulated/leaning, simulated/neutral are simulated models"
-    assert said in change[: change.index("<main")]
+    sentence = "simulated/leaning, simulated/neutral are simulated models"
+    assert sentence in change[: change.index("<main")]
 
 
 def test_card_and_manifest_say_it(folder: Path, tmp_path: Path) -> None:

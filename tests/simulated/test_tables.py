@@ -21,14 +21,14 @@ def test_scores_drawn_straight_are_those_that_are_read(instrument: str, name: st
     planted = {"lean": {"default": 0.3}, "order": 0.2, "spread": {"wording": 0.05, "group": 0.05},
                "refusals": {"rate": 0.3, "where": "consistent"}}  # fmt: skip
     simulation = Simulation("own", Truth.model_validate(planted), "")
-    read, _ = score(answer_trials(trials, simulation, Recognition([study])), study)
-    drawn = draw_scores(SimulatedQuestions(trials, study), simulation)
-    assert drawn["score"].null_count() < drawn.height
-    assert drawn["score"].to_list() == pytest.approx(read["score"].to_list(), abs=1e-12)
-    kept = [*FACTORS, "control", "trial_id", "iteration", "pair_id", "order", "marginalized",
-            "default", "tied", "counter", "attribute_order", "word_list", "scoring"]  # fmt: skip
-    assert drawn.select(kept).equals(read.select(kept))
-    assert (drawn["score"].is_null() == drawn["reason"].is_not_null()).all()
+    scores, _ = score(answer_trials(trials, simulation, Recognition([study])), study)
+    simulated = draw_scores(SimulatedQuestions(trials, study), simulation)
+    assert simulated["score"].null_count() < simulated.height
+    assert simulated["score"].to_list() == pytest.approx(scores["score"].to_list(), abs=1e-12)
+    columns = [*FACTORS, "control", "trial_id", "iteration", "pair_id", "order", "marginalized",
+               "default", "tied", "counter", "attribute_order", "word_list", "scoring"]  # fmt: skip
+    assert simulated.select(columns).equals(scores.select(columns))
+    assert (simulated["score"].is_null() == simulated["reason"].is_not_null()).all()
 
 
 def test_scores_of_two_prompts_are_not_drawn_straight() -> None:

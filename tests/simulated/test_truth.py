@@ -17,11 +17,11 @@ from clinometer.stimuli.loading import shipped_studies
 
 
 def question(
-    stereotype: str = "age", variation: str = "replication", **about: object
+    stereotype: str = "age", variation: str = "replication", **fields: object
 ) -> RecognisedPrompt:
-    named = {"instrument": "word_association", **about}
+    keys = {"instrument": "word_association", **fields}
     return RecognisedPrompt(
-        load_study("bai2025"), stereotype=stereotype, variation=variation, kind=TEXT, **named
+        load_study("bai2025"), stereotype=stereotype, variation=variation, kind=TEXT, **keys
     )
 
 
@@ -44,8 +44,8 @@ def test_shipped_models_have_nothing_to_find_in_any_placebo(model: str) -> None:
     ]
     assert len(placebos) > 4
     for study, key in placebos:
-        asked = replace(question(), study=study)
-        assert planted.lean_of_stereotype(asked, key) == 0, key
+        prompt = replace(question(), study=study)
+        assert planted.lean_of_stereotype(prompt, key) == 0, key
 
 
 def test_the_narrower_lean_wins(plant: Callable[..., Simulation]) -> None:
@@ -78,13 +78,13 @@ def test_what_is_said_may_differ_from_what_is_done(plant: Callable[..., Simulati
 def test_departures_are_drawn_once_per_seed(plant: Callable[..., Simulation]) -> None:
     spread = {"stereotype": 0.2, "wording": 0.1, "group": 0.1}
     models = [plant(spread=spread, seed=seed) for seed in (1, 1, 2)]
-    age, power = ([one.lean_of(question(key)) for one in models] for key in ("age", "power"))
+    age, power = ([model.lean_of(question(key)) for model in models] for key in ("age", "power"))
     assert age[0] == age[1] != age[2]
     assert age[0] != power[0]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("lean: {default: 2}", "own.yaml:1: lean.default: Input should be less than or equal to 1"),
         ("seed: 1\nlean:\n  default: nan", "own.yaml:3: lean.default: "),
@@ -94,12 +94,12 @@ def test_departures_are_drawn_once_per_seed(plant: Callable[..., Simulation]) ->
         ("lean: [", "not valid YAML"),
     ],
 )
-def test_errors_name_file_line_and_field(text: str, said: str, tmp_path: Path) -> None:
+def test_errors_name_file_line_and_field(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(text)
     with pytest.raises(ModelError) as raised:
         load_truth(str(path))
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_name_that_is_not_known_is_refused_with_those_that_are() -> None:

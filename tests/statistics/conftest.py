@@ -31,7 +31,7 @@ def measure() -> Measure:
 
 
 @pytest.fixture(scope="session")
-def scores_of() -> Callable[..., pl.DataFrame]:
+def make_scores() -> Callable[..., pl.DataFrame]:
     """Return a maker of scores: one row per dict, over the values of `ROW`."""
 
     def make(*rows: dict[str, Any]) -> pl.DataFrame:
@@ -47,7 +47,7 @@ def scores_of() -> Callable[..., pl.DataFrame]:
 
 
 @pytest.fixture(scope="session")
-def pair_of() -> Callable[..., list[dict[str, Any]]]:
+def make_pair() -> Callable[..., list[dict[str, Any]]]:
     """Return a maker of mirrored pairs: the two rows of one draw."""
 
     def make(pair_id: str, first: float | None, second: float | None, **row: Any):

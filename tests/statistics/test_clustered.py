@@ -41,11 +41,11 @@ def dense_cr2(y: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     residual = annihilator @ y
     vectors, variance = [], 0.0
     for label in np.unique(labels):
-        of = labels == label
-        a = np.linalg.inv(scipy.linalg.sqrtm(annihilator[np.ix_(of, of)]))
-        weight = a @ x[of] @ m
-        variance += ((weight.T @ residual[of]) ** 2).item()
-        vectors.append((annihilator[of].T @ weight).ravel())
+        is_member = labels == label
+        a = np.linalg.inv(scipy.linalg.sqrtm(annihilator[np.ix_(is_member, is_member)]))
+        weight = a @ x[is_member] @ m
+        variance += ((weight.T @ residual[is_member]) ** 2).item()
+        vectors.append((annihilator[is_member].T @ weight).ravel())
     p = np.column_stack(vectors)
     omega = p.T @ p
     return variance**0.5, np.trace(omega) ** 2 / np.trace(omega @ omega)
@@ -167,8 +167,8 @@ def test_interval_on_a_scale_is_wilsons(successes, n, confidence):
     widest = min(wilson[0], exact[0]), max(wilson[1], exact[1])
     expected = widest if successes in (0, n) else wilson
     assert share(successes, n).interval(confidence) == pytest.approx(expected, abs=1e-9)
-    other = [2 * end - 1 for end in expected]
-    assert share(successes, n, -1.0).interval(confidence) == pytest.approx(other, abs=1e-9)
+    rescaled = [2 * end - 1 for end in expected]
+    assert share(successes, n, -1.0).interval(confidence) == pytest.approx(rescaled, abs=1e-9)
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 7), (3, 10), (50, 200)])
@@ -265,8 +265,8 @@ def test_benjamini_hochberg_is_scipys(tests):
 
 def test_p_is_adjusted_within_a_family_over_what_was_tested():
     frame = pl.DataFrame({"of": [1, 2, 1, 1, 2], "p": [0.01, 0.02, None, 0.04, None]})
-    found = frame.select(p=adjusted(holm, "of"))["p"].to_list()
-    assert found == pytest.approx([0.02, 0.02, None, 0.04, None])
+    adjusted_p = frame.select(p=adjusted(holm, "of"))["p"].to_list()
+    assert adjusted_p == pytest.approx([0.02, 0.02, None, 0.04, None])
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def scale(low: float, high: float) -> Measure:
 WIDE = scale(-9, 9)
 
 
-def asked(
+def simulate(
     interventions: dict[str, float], *, models=("m",), noise: float = 0.1, seed: int = 0
 ) -> pl.DataFrame:
     """Return scores of 2 stereotypes × 2 wordings × 12 draws; each intervention adds its shift.
@@ -89,17 +89,17 @@ def differences(frame: pl.DataFrame, treatment: str = "fair") -> pl.DataFrame:
 
 
 def test_what_is_common_cancels():
-    row = only(contrast(asked({"none": 0.0, "fair": -0.3}, noise=0.0), WIDE))
+    row = only(contrast(simulate({"none": 0.0, "fair": -0.3}, noise=0.0), WIDE))
     assert (row["n"], row["n_scored"]) == (48, 48)
     assert row["estimate"] == pytest.approx(-0.3)
     assert row["sd"] == 0.0
-    noisy = only(contrast(asked({"none": 0.0, "fair": -4.0}), WIDE))
+    noisy = only(contrast(simulate({"none": 0.0, "fair": -4.0}), WIDE))
     assert noisy["sd"] == pytest.approx(0.1 * 2**0.5, rel=0.25)
     assert (noisy["verdict"], noisy["neutral"]) == ("lower", 0.0)
 
 
 def test_numbers_of_a_row_are_those_of_the_parts():
-    frame = asked({"none": 0.0, "fair": -0.3})
+    frame = simulate({"none": 0.0, "fair": -0.3})
     contrasted = contrast(frame, WIDE, confidence=0.9)
     row, published = only(contrasted), only(contrasted, method="published")
     by_hand = differences(frame)
@@ -108,8 +108,8 @@ def test_numbers_of_a_row_are_those_of_the_parts():
     )
     assert row["estimate"] == pytest.approx(by_hand["d"].mean())
     assert published["estimate"] == by_hand["d"].mean()
-    of_the_paper = published["statistic"], published["df"], published["p"]
-    assert of_the_paper == pytest.approx((paired.statistic, 47, paired.pvalue))
+    published_numbers = published["statistic"], published["df"], published["p"]
+    assert published_numbers == pytest.approx((paired.statistic, 47, paired.pvalue))
     assert published["ci_low"] is published["p_bonferroni"] is published["verdict"] is None
     assert row["effect_size"] == pytest.approx(by_hand["d"].mean() / by_hand["d"].std())
     assert row["estimate"] == pytest.approx(row["candidate_estimate"] - row["baseline_estimate"])
@@ -127,7 +127,7 @@ def by_pair(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
 
 def test_these_prompts_have_the_bound_of_pairs_of_pairs():
     """The variance is that of the differences; both runs have the wordings as strata."""
-    frame = asked({"none": 0.0, "fair": -0.3})
+    frame = simulate({"none": 0.0, "fair": -0.3})
     row = only(contrast(frame, WIDE), method="bounded")
     halves = differences(frame).with_columns(after=pl.col("score") + pl.col("d"))
     pairs = by_pair(halves, "score", "after")
@@ -135,13 +135,13 @@ def test_these_prompts_have_the_bound_of_pairs_of_pairs():
         pairs["score"], pairs["after"], np.full(24, 2.0), pairs["stereotype"], pairs["variation"],
         (-9.0, 9.0),
     )  # fmt: skip
-    found = [row[c] for c in ("estimate", "se", "p", "pointwise_low", "pointwise_high")]
+    estimates = [row[c] for c in ("estimate", "se", "p", "pointwise_low", "pointwise_high")]
     low, high = expected.interval()
-    assert found == pytest.approx([expected.mean, expected.se, expected.p(), low, high])
+    assert estimates == pytest.approx([expected.mean, expected.se, expected.p(), low, high])
 
 
 def test_every_level_and_candidate():
-    frame = asked({"none": 0.0, "fair": -0.3, "blunt": 0.1}, models=("m", "other"))
+    frame = simulate({"none": 0.0, "fair": -0.3, "blunt": 0.1}, models=("m", "other"))
     result = contrast(frame, WIDE)
     assert (result.estimates.schema, result.matches.schema) == (ESTIMATES, MATCHES)
     expected = {"cell": 16, "stereotype": 8, "category": 4, "model": 4, "overall": 2}
@@ -165,13 +165,13 @@ def test_every_level_and_candidate():
 
 
 def test_the_family_is_all_candidates_of_a_model_and_level():
-    result = contrast(asked({"none": 0, "a": 0.02, "b": 0.02, "c": 0}, models=("m", "n")), WIDE)
+    result = contrast(simulate({"none": 0, "a": 0.02, "b": 0.02, "c": 0}, models=("m", "n")), WIDE)
     cells = result.estimates.filter(level="cell", model="m", method="bounded")
     cells = cells.drop_nulls("p_bonferroni").sort("p")
     assert cells.height == 12
     assert cells["p_bonferroni"].to_numpy() == pytest.approx(np.minimum(1, 12 * cells["p"]))
-    told = cells.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
-    assert told.equals(cells.filter(pl.col("p_bonferroni") < 0.05))
+    leaning = cells.filter((pl.col("ci_low") > 0) | (pl.col("ci_high") < 0))
+    assert leaning.equals(cells.filter(pl.col("p_bonferroni") < 0.05))
     wider = (pl.col("ci_low") <= pl.col("pointwise_low")) & (
         pl.col("ci_high") >= pl.col("pointwise_high")
     )
@@ -181,7 +181,7 @@ def test_the_family_is_all_candidates_of_a_model_and_level():
 
 
 def test_the_verdict_needs_the_adjusted_p():
-    result = contrast(asked({"none": 0.0, "up": 5.0, "same": 0.0}), WIDE)
+    result = contrast(simulate({"none": 0.0, "up": 5.0, "same": 0.0}), WIDE)
     assert only(result, candidate="up")["verdict"] == "higher"
     assert only(result, candidate="same")["verdict"] == "inconclusive"
     unsure = judge(result.estimates).filter(pl.col("p_bonferroni") >= 0.05, method="clustered")
@@ -189,7 +189,7 @@ def test_the_verdict_needs_the_adjusted_p():
 
 
 def test_two_models_are_a_contrast_too():
-    models = asked({"none": 0.0}, models=("a", "b"), noise=0.0).with_columns(
+    models = simulate({"none": 0.0}, models=("a", "b"), noise=0.0).with_columns(
         score=pl.col("score") + pl.when(model="b").then(0.25).otherwise(0.0)
     )
     result = contrast(models, WIDE, factor="model", baseline="a")
@@ -202,36 +202,36 @@ def test_two_models_are_a_contrast_too():
 
 
 def test_both_orders_may_share_the_number_of_a_draw():
-    frame = asked({"none": 0.0, "fair": -0.3}, noise=0.0)
+    frame = simulate({"none": 0.0, "fair": -0.3}, noise=0.0)
     paired = frame.with_columns(iteration=pl.col("iteration") // 2)
     assert only(contrast(paired, WIDE))["estimate"] == pytest.approx(-0.3)
 
 
 def test_what_is_never_pooled_stays_apart():
-    frame = asked({"none": 0.0, "fair": -0.3}).with_columns(mode=pl.lit("free"))
+    frame = simulate({"none": 0.0, "fair": -0.3}).with_columns(mode=pl.lit("free"))
     forced = frame.with_columns(mode=pl.lit("forced"), score=pl.col("score") * 2)
-    both = contrast(pl.concat([frame, forced]), WIDE)
-    plain, doubled = (only(both, mode=mode)["estimate"] for mode in ("free", "forced"))
+    contrasted = contrast(pl.concat([frame, forced]), WIDE)
+    plain, doubled = (only(contrasted, mode=mode)["estimate"] for mode in ("free", "forced"))
     assert doubled == pytest.approx(2 * plain)
 
 
 def test_only_trials_scored_in_both_are_compared():
-    whole = asked({"none": 0.0, "fair": -0.3})
-    frame = lost(lost(whole, "none", [0, 1]), "fair", [1, 2, 3])
+    full = simulate({"none": 0.0, "fair": -0.3})
+    frame = lost(lost(full, "none", [0, 1]), "fair", [1, 2, 3])
     contrasted = contrast(frame, WIDE)
     row, counted = only(contrasted), matched(contrasted)
     assert (row["n"], row["n_scored"]) == (counted["n"], counted["n_scored"]) == (48, 32)
-    lost_in = [counted[f"n_lost_{name}"] for name in ("baseline", "candidate", "both")]
-    assert lost_in == [4, 8, 4]
-    kept = differences(whole).filter(pl.col("iteration") > 3)
-    assert row["estimate"] == pytest.approx(kept["d"].mean())
+    lost_counts = [counted[f"n_lost_{name}"] for name in ("baseline", "candidate", "both")]
+    assert lost_counts == [4, 8, 4]
+    compared = differences(full).filter(pl.col("iteration") > 3)
+    assert row["estimate"] == pytest.approx(compared["d"].mean())
     complied = only(contrasted, measure="compliance", method="bounded")
     shares = complied["baseline_estimate"], complied["candidate_estimate"]
     assert shares == pytest.approx((40 / 48, 36 / 48))
 
 
 def test_change_of_compliance_is_that_of_these_prompts():
-    frame = lost(asked({"none": 0.0, "fair": -0.3}), "fair", [1, 2, 3])
+    frame = lost(simulate({"none": 0.0, "fair": -0.3}), "fair", [1, 2, 3])
     row = only(contrast(frame, WIDE), measure="compliance", method="bounded")
     answered = frame.filter(intervention="fair").with_columns(
         before=1.0, after=pl.col("score").is_not_null().cast(pl.Float64)
@@ -241,28 +241,28 @@ def test_change_of_compliance_is_that_of_these_prompts():
         pairs["before"], pairs["after"], np.full(24, 2.0), pairs["stereotype"], pairs["variation"],
         (0.0, 1.0),
     )  # fmt: skip
-    found = [row[c] for c in ("estimate", "p", "ci_low", "ci_high")]
-    assert found == pytest.approx([expected.mean, expected.p(), *expected.interval()])
+    change_row = [row[c] for c in ("estimate", "p", "ci_low", "ci_high")]
+    assert change_row == pytest.approx([expected.mean, expected.p(), *expected.interval()])
     assert row["p_bonferroni"] is row["verdict"] is None  # its p is not adjusted
 
 
 def test_bounds_are_the_worst_and_best_that_the_missing_could_be():
-    whole = asked({"none": 0.0, "fair": -0.3}).with_columns(score=pl.col("score").clip(-1, 1))
-    frame = lost(lost(whole, "none", [0, 1]), "fair", [1, 2])
+    full = simulate({"none": 0.0, "fair": -0.3}).with_columns(score=pl.col("score").clip(-1, 1))
+    frame = lost(lost(full, "none", [0, 1]), "fair", [1, 2])
     row = only(contrast(frame, scale(-1, 1)))
     filled = []
     for baseline, treatment in ((1.0, -1.0), (-1.0, 1.0)):
         end = pl.when(intervention="none").then(baseline).otherwise(treatment)
         filled.append(differences(frame.with_columns(pl.col("score").fill_null(end)))["d"].mean())
     assert (row["bound_low"], row["bound_high"]) == pytest.approx(tuple(filled))
-    truth = differences(whole)["d"].mean()
+    truth = differences(full)["d"].mean()
     assert row["bound_low"] <= truth <= row["bound_high"]
-    complete = only(contrast(whole, scale(-1, 1)))
+    complete = only(contrast(full, scale(-1, 1)))
     assert complete["bound_low"] == complete["bound_high"] == pytest.approx(complete["estimate"])
 
 
 def test_trials_asked_once_are_counted_and_left_out():
-    frame = asked({"none": 0.0, "fair": -0.3})
+    frame = simulate({"none": 0.0, "fair": -0.3})
     short = frame.filter((pl.col("intervention") == "none") | (pl.col("iteration") < 6))
     short = short.filter((pl.col("intervention") == "fair") | (pl.col("iteration") > 0))
     contrasted = contrast(short, WIDE)
@@ -273,7 +273,7 @@ def test_trials_asked_once_are_counted_and_left_out():
 
 
 def test_a_candidate_that_is_never_scored_has_no_number():
-    frame = lost(asked({"none": 0.0, "fair": -0.3}), "fair", list(range(12)))
+    frame = lost(simulate({"none": 0.0, "fair": -0.3}), "fair", list(range(12)))
     contrasted = contrast(frame, WIDE)
     row = only(contrasted)
     assert (row["n_scored"], row["estimate"], row["se"], row["p"]) == (0, None, None, None)
@@ -284,7 +284,7 @@ def test_a_candidate_that_is_never_scored_has_no_number():
 
 def test_a_change_of_all_answers_is_told_without_variance():
     """From 0 to 1 on a scale with these ends: each run is at one of them."""
-    frame = asked({"none": 0.0, "fair": 0.5}, noise=0.0).with_columns(
+    frame = simulate({"none": 0.0, "fair": 0.5}, noise=0.0).with_columns(
         score=pl.when(intervention="fair").then(1.0).otherwise(0.0)
     )
     row = only(contrast(frame, scale(0, 1)), method="bounded")
@@ -295,29 +295,29 @@ def test_a_change_of_all_answers_is_told_without_variance():
 
 
 def test_names_of_trials_and_order_of_rows_do_not_matter():
-    frame = asked({"none": 0.0, "fair": -0.3})
-    other = frame.sample(fraction=1, shuffle=True, seed=1).with_columns(
+    frame = simulate({"none": 0.0, "fair": -0.3})
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=1).with_columns(
         trial_id=pl.format("t{}", pl.int_range(pl.len()))
     )
-    for ours, theirs in zip(contrast(frame, WIDE)[:2], contrast(other, WIDE)[:2], strict=True):
+    for ours, theirs in zip(contrast(frame, WIDE)[:2], contrast(shuffled, WIDE)[:2], strict=True):
         assert_frame_equal(ours, theirs, rel_tol=1e-10)
 
 
 @settings(max_examples=10)
 @given(st.integers(0, 9999), st.lists(st.integers(0, 11)), st.lists(st.integers(0, 11)))
 def test_swapping_baseline_and_candidate_changes_the_sign(seed, gone, gone_too):
-    frame = lost(lost(asked({"a": 0.0, "b": 0.1}, seed=seed), "a", gone), "b", gone_too)
-    there = contrast(frame, WIDE, baseline="a").estimates
+    frame = lost(lost(simulate({"a": 0.0, "b": 0.1}, seed=seed), "a", gone), "b", gone_too)
+    forth = contrast(frame, WIDE, baseline="a").estimates
     back = contrast(frame, WIDE, baseline="b").estimates
     flipped = {"estimate": "estimate", "statistic": "statistic", "bound_low": "bound_high",
                "ci_low": "ci_high"}  # fmt: skip
     for column, partner in flipped.items():
         pl.testing.assert_series_equal(
-            there[column], -back[partner], check_names=False, abs_tol=1e-9
+            forth[column], -back[partner], check_names=False, abs_tol=1e-9
         )
     same = ["measure", "method", "p", "p_bonferroni", "n_scored", "sd"]
-    assert_frame_equal(there.select(same), back.select(same), abs_tol=1e-9)
-    numbers = there.select(pl.selectors.float())
+    assert_frame_equal(forth.select(same), back.select(same), abs_tol=1e-9)
+    numbers = forth.select(pl.selectors.float())
     assert numbers.select(pl.all().drop_nulls().is_finite().all()).row(0) == (True,) * numbers.width
 
 
@@ -347,14 +347,14 @@ def test_interval_covers_where_wordings_respond_differently():
         (pl.col(c) if c in scores.columns else pl.lit(None)).cast(t).alias(c)
         for c, t in SCORES.items()
     )
-    found = contrast(scores, WIDE).estimates.filter(measure="word_association")
+    estimates = contrast(scores, WIDE).estimates.filter(measure="word_association")
     covers = pl.lit(-0.2).is_between("pointwise_low", "pointwise_high").mean()
     covered = {
-        of: found.filter(level=of[0], method=of[1]).select(covers).item()
-        for of in (("stereotype", "clustered"), ("model", "clustered"), ("model", "generalised"))
+        key: estimates.filter(level=key[0], method=key[1]).select(covers).item()
+        for key in (("stereotype", "clustered"), ("model", "clustered"), ("model", "generalised"))
     }
     half = 1.96 * pl.col("se")
-    naive = found.filter(
+    naive = estimates.filter(
         (pl.col("estimate") + 0.2).abs() <= half, level="model", method="published"
     )
     # Wordings differ by half of what differences do, more than is expected of them.
@@ -376,20 +376,22 @@ def test_interval_covers_where_wordings_respond_differently():
 )
 def test_bad_parameters_are_one_line(options, message):
     with pytest.raises(InputError, match=message) as error:
-        contrast(asked({"none": 0.0, "fair": 0.1}), **{"measure": WIDE, **options})
+        contrast(simulate({"none": 0.0, "fair": 0.1}), **{"measure": WIDE, **options})
     assert "\n" not in str(error.value)
 
 
 def test_draws_must_be_the_same():
-    frame = asked({"none": 0.0, "fair": 0.1})
-    other = pl.when((pl.col("intervention") == "fair") & (pl.col("iteration") == 5))
-    reseeded = frame.with_columns(marginalized=other.then(pl.lit("aged")).otherwise("marginalized"))
+    frame = simulate({"none": 0.0, "fair": 0.1})
+    changed = pl.when((pl.col("intervention") == "fair") & (pl.col("iteration") == 5))
+    reseeded = frame.with_columns(
+        marginalized=changed.then(pl.lit("aged")).otherwise("marginalized")
+    )
     with pytest.raises(InputError, match="iteration 5 of .* drew old2, young .* and aged, young"):
         contrast(reseeded, WIDE)
 
 
 def test_a_draw_asked_twice_is_refused():
-    frame = asked({"none": 0.0, "fair": 0.1})
+    frame = simulate({"none": 0.0, "fair": 0.1})
     with pytest.raises(InputError, match="2 rows of intervention 'fair' share their trial"):
         contrast(pl.concat([frame, frame.tail(1)]), WIDE)
     with pytest.raises(InputError, match="score nan of m on age lies outside"):

@@ -28,8 +28,8 @@ def make_scores(means: dict[str, dict[str, float]], n: int = 40, seed: int = 0) 
             "pair_id": f"{model}{dimension}{i}", "marginalized": "x", "default": "y",
             "score": max(-1.0, min(1.0, rng.gauss(mean + (i % 6 - 2.5) / 10, 0.3))),
         }
-        for model, of in means.items()
-        for dimension, mean in of.items()
+        for model, dimension_means in means.items()
+        for dimension, mean in dimension_means.items()
         for i in range(n)
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=SCORES)
@@ -70,14 +70,14 @@ def test_scores_without_a_dimension_have_no_correlations() -> None:
 
 
 def test_correlations_are_those_of_scipy(estimates: pl.DataFrame) -> None:
-    found = correlate_dimensions(estimates)
-    pair = found.filter(model="c", first="competence", second="morality").rows(named=True)
+    correlations = correlate_dimensions(estimates)
+    pair = correlations.filter(model="c", first="competence", second="morality").rows(named=True)
     row, ranked = pair
     means = estimates.filter(level="stereotype", model="c", method="clustered").pivot(
         "dimension", index="stereotype", values="estimate"
     )
     theirs = stats.pearsonr(means["competence"], means["morality"])
-    assert [(one["measure"], one["method"]) for one in pair] == [
+    assert [(correlation["measure"], correlation["method"]) for correlation in pair] == [
         ("correlation", "fisher"), ("rank_correlation", "descriptive")
     ]  # fmt: skip
     assert (row["n"], row["level"], row["subject"]) == (6, "stereotype", "c")
@@ -90,9 +90,9 @@ def test_correlations_are_those_of_scipy(estimates: pl.DataFrame) -> None:
 
 
 def test_models_are_points_where_there_are_several(estimates: pl.DataFrame) -> None:
-    found = correlate_dimensions(estimates).filter(level="model", measure="correlation")
-    assert found["n"].to_list() == [5, 5, 5] and found["model"].null_count() == 3
-    assert found["estimate"].min() > 0.9  # type: ignore[operator]
+    correlations = correlate_dimensions(estimates).filter(level="model", measure="correlation")
+    assert correlations["n"].to_list() == [5, 5, 5] and correlations["model"].null_count() == 3
+    assert correlations["estimate"].min() > 0.9  # type: ignore[operator]
 
 
 def test_too_few_or_constant_points_have_a_reason() -> None:
@@ -112,8 +112,10 @@ def test_ranks_have_the_range_their_intervals_allow(estimates: pl.DataFrame) -> 
         assert (part["ci_low"] <= part["estimate"]).all()
         assert (part["estimate"] <= part["ci_high"]).all()
         assert part["n"].to_list() == [5] * 5
-    apart = rank_models(estimate_measure(make_scores({"a": {"x": 0.8}, "b": {"x": -0.8}}), MEASURE))
-    assert apart.select("estimate", "ci_low", "ci_high").rows() == [(1, 1, 1), (2, 2, 2)]
+    ranking = rank_models(
+        estimate_measure(make_scores({"a": {"x": 0.8}, "b": {"x": -0.8}}), MEASURE)
+    )
+    assert ranking.select("estimate", "ci_low", "ci_high").rows() == [(1, 1, 1), (2, 2, 2)]
     same = rank_models(estimate_measure(make_scores({"a": {"x": 0.0}, "b": {"x": 0.0}}), MEASURE))
     assert same.select("ci_low", "ci_high").rows() == [(1, 2), (1, 2)]
 

@@ -16,7 +16,7 @@ from clinometer.statistics.summaries import summarise
 
 
 @pytest.fixture
-def drawn(scores_of, pair_of):
+def draw_scores(make_scores, make_pair):
     """Return twelve pairs with three wordings around a mean, a difference of orders and noise."""
 
     def draw(mean: float, *, order: float = 0.0, noise: float = 0.02, seed: int = 0, **row):
@@ -25,8 +25,8 @@ def drawn(scores_of, pair_of):
         for k in range(12):
             first, second = mean + np.array([order, -order]) / 2 + rng.normal(0, noise, 2)
             name = f"{row.get('stereotype', '')}{k}"
-            pairs += pair_of(name, first, second, variation=f"v{k % 3}", **row)
-        return scores_of(*pairs)
+            pairs += make_pair(name, first, second, variation=f"v{k % 3}", **row)
+        return make_scores(*pairs)
 
     return draw
 
@@ -40,8 +40,8 @@ def order(scores: pl.DataFrame, measure: Measure, level: str) -> dict:
     return orders.filter(level=level).row(0, named=True)
 
 
-def test_every_level_from_cell_to_model(drawn, measure):
-    result = estimate_measure(drawn(0.3), measure)
+def test_every_level_from_cell_to_model(draw_scores, measure):
+    result = estimate_measure(draw_scores(0.3), measure)
     assert result.schema == ESTIMATES
     levels = ["cell"] * 3 + ["stereotype", "category", "model"]
     assert result.filter(method="clustered")["level"].to_list() == levels
@@ -54,8 +54,8 @@ def test_every_level_from_cell_to_model(drawn, measure):
     assert [model[c] for c in ("category", "stereotype", "variation")] == [None] * 3
 
 
-def test_overall_needs_two_models(drawn, measure):
-    result = estimate_measure(drawn(0.3).vstack(drawn(0.1, model="other")), measure)
+def test_overall_needs_two_models(draw_scores, measure):
+    result = estimate_measure(draw_scores(0.3).vstack(draw_scores(0.1, model="other")), measure)
     assert result["level"].unique(maintain_order=True).to_list() == list(LEVELS)
     overall = only(result, "overall")
     assert (overall["subject"], overall["model"]) == (None, None)
@@ -63,9 +63,9 @@ def test_overall_needs_two_models(drawn, measure):
 
 
 @pytest.mark.parametrize("factor", ["study", "mode", "word_list", "scoring"])
-def test_never_pooled(drawn, measure, factor):
-    other = drawn(0.1).with_columns(pl.lit("other").alias(factor))
-    rows = estimate_measure(drawn(0.3).vstack(other), measure).filter(
+def test_never_pooled(draw_scores, measure, factor):
+    relabelled = draw_scores(0.1).with_columns(pl.lit("other").alias(factor))
+    rows = estimate_measure(draw_scores(0.3).vstack(relabelled), measure).filter(
         level="model", method="clustered"
     )
     rows = rows.sort("estimate")
@@ -73,9 +73,9 @@ def test_never_pooled(drawn, measure, factor):
     assert rows[factor][0] == "other"
 
 
-def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure):
+def test_numbers_of_a_row_are_those_of_the_parts(draw_scores, measure):
     """The published test is scipy's; these prompts have the bound of their mirrored pairs."""
-    scores = drawn(0.3, noise=0.2)
+    scores = draw_scores(0.3, noise=0.2)
     estimates = estimate_measure(scores, measure, confidence=0.9)
     row, published = only(estimates, "model"), only(estimates, "model", "published")
     prompts = only(estimates, "model", "bounded")
@@ -89,25 +89,25 @@ def test_numbers_of_a_row_are_those_of_the_parts(drawn, measure):
     )
     assert prompts["ci_low"] == max(low, row["ci_low"])  # it ends where others do, at most
     naive = scipy.stats.ttest_1samp(scores["score"], 0)
-    of_the_paper = published["statistic"], published["df"], published["p"]
-    assert of_the_paper == pytest.approx((naive.statistic, naive.df, naive.pvalue))
+    published_numbers = published["statistic"], published["df"], published["p"]
+    assert published_numbers == pytest.approx((naive.statistic, naive.df, naive.pvalue))
     assert published["se"] == pytest.approx(scores["score"].std() / 24**0.5)
     assert row["sd"] == published["sd"] == pytest.approx(scores["score"].std())
     assert row["effect_size"] == pytest.approx(row["estimate"] / row["sd"])
     assert (row["test"], prompts["test"], row["confidence"]) == ("t", "beta", 0.9)
 
 
-def test_what_one_method_says_stands_in_its_row_alone(drawn, measure):
-    published = only(estimate_measure(drawn(0.3), measure), "model", "published")
+def test_what_one_method_says_stands_in_its_row_alone(draw_scores, measure):
+    published = only(estimate_measure(draw_scores(0.3), measure), "model", "published")
     clustered = (*("ci_low", "confidence", "p_bonferroni"),
                  *("n_clusters", "clustered_by", "conditional_on"))  # fmt: skip
     judged = ("tost_margin", "tost_p", "bound_low", "adjusted_over", "verdict", "because")
     assert [published[c] for c in (*clustered, *judged)] == [None] * 12
 
 
-def test_forced_mode_has_a_mean_difference_of_log_odds(scores_of, measure):
+def test_forced_mode_has_a_mean_difference_of_log_odds(make_scores, measure):
     logits = (1.0, 2.0, None)
-    scores = scores_of(*({"score": 0.1, "pair_id": f"p{x}", "logit": x} for x in logits))
+    scores = make_scores(*({"score": 0.1, "pair_id": f"p{x}", "logit": x} for x in logits))
     row = only(estimate_measure(scores, measure), "model", "descriptive")
     assert (row["measure"], row["instrument"]) == ("logit", "word_association")
     assert (row["estimate"], row["neutral"], row["range_high"]) == (1.5, 0.0, None)
@@ -116,41 +116,41 @@ def test_forced_mode_has_a_mean_difference_of_log_odds(scores_of, measure):
     assert "descriptive" not in set(estimate_measure(plain, measure)["method"])
 
 
-def test_neutral_need_not_be_zero(drawn):
+def test_neutral_need_not_be_zero(draw_scores):
     decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
-    row = only(estimate_measure(drawn(0.2), decision), "model")
+    row = only(estimate_measure(draw_scores(0.2), decision), "model")
     assert row["statistic"] < 0 < row["estimate"]
     assert row["verdict"] == "reversed"
 
 
-def test_cells_of_a_model_are_a_family(drawn, measure):
-    both = drawn(0.02).vstack(drawn(0.02, model="other"))
-    estimates = estimate_measure(both, measure)
+def test_cells_of_a_model_are_a_family(draw_scores, measure):
+    two_models = draw_scores(0.02).vstack(draw_scores(0.02, model="other"))
+    estimates = estimate_measure(two_models, measure)
     cells = estimates.filter(level="cell", model="m", method="bounded")
     expected = scipy.stats.false_discovery_control(cells["p"].to_numpy())
     assert cells["p_bh"].to_numpy() == pytest.approx(expected)
     assert cells.height == 3
 
 
-def test_missing_scores_bound_the_mean(scores_of, measure):
+def test_missing_scores_bound_the_mean(make_scores, measure):
     rows = [{"score": s, "pair_id": f"p{s}"} for s in (0.2, 0.4, 0.6)]
-    row = only(estimate_measure(scores_of(*rows, {"score": None}), measure), "cell")
+    row = only(estimate_measure(make_scores(*rows, {"score": None}), measure), "cell")
     assert row["compliance"] == 0.75
     assert row["bound_low"] == pytest.approx((1.2 - 1) / 4)
     assert row["bound_high"] == pytest.approx((1.2 + 1) / 4)
 
 
-def test_shares_are_of_the_scored(scores_of, measure):
-    known = {"score": 0.1, "coverage": 0.5, "one_sided": True, "first_share": 0.75}
+def test_shares_are_of_the_scored(make_scores, measure):
+    scored = {"score": 0.1, "coverage": 0.5, "one_sided": True, "first_share": 0.75}
     unknown = {"score": 0.1, "one_sided": None, "first_share": None}
-    scores = scores_of(known, unknown, {"score": None, "coverage": 0.0})
+    scores = make_scores(scored, unknown, {"score": None, "coverage": 0.0})
     counted = compliance(scores).row(0, named=True)
     assert (counted["coverage"], counted["one_sided_share"]) == (0.75, 1.0)
     assert order(scores, measure, "cell")["first_share"] == 0.75
 
 
-def test_order_effect_is_the_difference_within_pairs(drawn, measure):
-    scores = drawn(0.1, order=0.6, noise=0.1)
+def test_order_effect_is_the_difference_within_pairs(draw_scores, measure):
+    scores = draw_scores(0.1, order=0.6, noise=0.1)
     row = order(scores, measure, "model")
     wide = scores.pivot("order", index=["pair_id", "variation"], values="score")
     difference = wide["marginalized_first"] - wide["default_first"]
@@ -161,16 +161,16 @@ def test_order_effect_is_the_difference_within_pairs(drawn, measure):
     assert row["n_pairs"] == 12
 
 
-def test_order_effect_needs_both_orders(scores_of, pair_of, measure):
-    scores = scores_of(*pair_of("a", 0.5, 0.1), *pair_of("b", 0.2, None))
+def test_order_effect_needs_both_orders(make_scores, make_pair, measure):
+    scores = make_scores(*make_pair("a", 0.5, 0.1), *make_pair("b", 0.2, None))
     row = order(scores, measure, "cell")
     assert (row["order_effect"], row["n_pairs"]) == (pytest.approx(0.4), 1)
     # A single pair tells next to nothing on a scale from −2 to 2.
     assert row["ci_low"] < -1.5 and row["ci_high"] > 1.5
 
 
-def test_unknown_order_has_no_effect(scores_of, measure):
-    scores = scores_of(*({"score": s, "order": None} for s in (0.1, 0.2, 0.4)))
+def test_unknown_order_has_no_effect(make_scores, measure):
+    scores = make_scores(*({"score": s, "order": None} for s in (0.1, 0.2, 0.4)))
     row = order(scores, measure, "cell")
     assert (row["order_effect"], row["n_pairs"]) == (None, 0)
 
@@ -185,13 +185,13 @@ def test_unknown_order_has_no_effect(scores_of, measure):
         (0.0, 0.05, "no verdict: positive control"),
     ],
 )
-def test_verdict_of_a_model(drawn, measure, mean, noise, expected):
-    six = pl.concat(drawn(mean, noise=noise, stereotype=f"s{k}", seed=k) for k in range(6))
+def test_verdict_of_a_model(draw_scores, measure, mean, noise, expected):
+    six = pl.concat(draw_scores(mean, noise=noise, stereotype=f"s{k}", seed=k) for k in range(6))
     assert only(estimate_measure(six, measure), "model")["verdict"] == expected
 
 
-def test_no_verdict_below_the_compliance_floor(drawn, measure, scores_of):
-    scores = drawn(0.4).vstack(scores_of(*[{"score": None, "variation": "v0"}] * 8))
+def test_no_verdict_below_the_compliance_floor(draw_scores, measure, make_scores):
+    scores = draw_scores(0.4).vstack(make_scores(*[{"score": None, "variation": "v0"}] * 8))
     row = only(estimate_measure(scores, measure), "model")
     assert (row["verdict"], row["compliance"]) == ("no verdict: compliance", 0.75)
     assert (
@@ -202,9 +202,9 @@ def test_no_verdict_below_the_compliance_floor(drawn, measure, scores_of):
 
 
 def test_one_wording_with_one_pair_of_words_says_nothing_of_other_prompts(
-    scores_of, pair_of, measure
+    make_scores, make_pair, measure
 ):
-    estimates = estimate_measure(scores_of(*pair_of("a", 0.5, 0.1)), measure)
+    estimates = estimate_measure(make_scores(*make_pair("a", 0.5, 0.1)), measure)
     row, prompts = only(estimates, "model"), only(estimates, "model", "bounded")
     assert (row["estimate"], row["se"], row["p"]) == (pytest.approx(0.3), None, None)
     assert row["verdict"] == "no verdict: one cluster"
@@ -214,8 +214,8 @@ def test_one_wording_with_one_pair_of_words_says_nothing_of_other_prompts(
     assert prompts["ci_low"] < 0.3 < prompts["ci_high"]
 
 
-def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
-    scores = scores_of({"score": None}, {"score": None})
+def test_nothing_scored_is_null_with_a_verdict(make_scores, measure):
+    scores = make_scores({"score": None}, {"score": None})
     estimates = estimate_measure(scores, measure)
     row = only(estimates, "model")
     assert (row["n"], row["n_scored"], row["compliance"]) == (2, 0, 0.0)
@@ -228,9 +228,9 @@ def test_nothing_scored_is_null_with_a_verdict(scores_of, measure):
     assert row["verdict"] == "no verdict: nothing scored"
 
 
-def test_a_deterministic_model_is_sure_of_these_prompts(scores_of, pair_of, measure):
+def test_a_deterministic_model_is_sure_of_these_prompts(make_scores, make_pair, measure):
     """Twenty pairs at 1: the interval is Clopper and Pearson's, and no order has an effect."""
-    scores = scores_of(*(row for k in range(20) for row in pair_of(f"p{k}", 1.0, 1.0)))
+    scores = make_scores(*(row for k in range(20) for row in make_pair(f"p{k}", 1.0, 1.0)))
     row = only(estimate_measure(scores, measure), "model", "bounded")
     low, high = proportion_confint(20, 20, 0.05, method="beta")
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((2 * low - 1, 2 * high - 1))
@@ -240,26 +240,26 @@ def test_a_deterministic_model_is_sure_of_these_prompts(scores_of, pair_of, meas
     assert 0 < orders["ci_high"] < 0.4  # a difference of orders reaches from −2 to 2
 
 
-def test_a_habit_of_order_alone_is_no_bias(scores_of, pair_of):
+def test_a_habit_of_order_alone_is_no_bias(make_scores, make_pair):
     """The first option every time: ½ in each pair, and an order effect of 1."""
     decision = Measure("word_association", "", 0.0, 1.0, 0.5, "", "")
-    scores = scores_of(*(row for k in range(40) for row in pair_of(f"p{k}", 1.0, 0.0)))
+    scores = make_scores(*(row for k in range(40) for row in make_pair(f"p{k}", 1.0, 0.0)))
     row = only(estimate_measure(scores, decision), "model", "bounded")
     assert (row["estimate"], row["p"]) == (0.5, 1.0)
     assert order(scores, decision, "model")["order_effect"] == 1.0
     assert -0.1 < row["ci_low"] - 0.5 < row["ci_high"] - 0.5 < 0.1
 
 
-def test_sd_of_equal_scores_is_exactly_zero(scores_of, measure):
-    scores = scores_of(*({"score": 0.1, "pair_id": f"p{k}"} for k in range(7)))
+def test_sd_of_equal_scores_is_exactly_zero(make_scores, measure):
+    scores = make_scores(*({"score": 0.1, "pair_id": f"p{k}"} for k in range(7)))
     estimates = estimate_measure(scores, measure)
     row = only(estimates, "cell")
     assert (row["sd"], row["effect_size"]) == (0.0, None)
     assert only(estimates, "cell", "published")["statistic"] is None
 
 
-def test_nothing_gives_an_empty_table(scores_of, measure):
-    result = estimate_measure(scores_of(), measure)
+def test_nothing_gives_an_empty_table(make_scores, measure):
+    result = estimate_measure(make_scores(), measure)
     assert (result.height, result.schema) == (0, ESTIMATES)
 
 
@@ -267,20 +267,20 @@ def test_nothing_gives_an_empty_table(scores_of, measure):
     ("option", "value"),
     [("margin", 0), ("confidence", 95), ("compliance_floor", 2)],
 )
-def test_parameters_that_mean_nothing(drawn, measure, option, value):
+def test_parameters_that_mean_nothing(draw_scores, measure, option, value):
     with pytest.raises(InputError, match=f"{option} {value}"):
-        estimate_measure(drawn(0.3), measure, **{option: value})
+        estimate_measure(draw_scores(0.3), measure, **{option: value})
 
 
-def test_scores_of_another_instrument(drawn, measure):
+def test_scores_of_another_instrument(draw_scores, measure):
     with pytest.raises(InputError, match="instrument relative_decision"):
-        estimate_measure(drawn(0.3, instrument="relative_decision"), measure)
+        estimate_measure(draw_scores(0.3, instrument="relative_decision"), measure)
 
 
 @pytest.mark.parametrize("score", [-1.5, 1.01])
-def test_scores_beyond_the_range(scores_of, pair_of, measure, score):
+def test_scores_beyond_the_range(make_scores, make_pair, measure, score):
     with pytest.raises(InputError, match=f"score {score} of m on age .* -1.0 to 1.0"):
-        estimate_measure(scores_of(*pair_of("a", score, 0.0)), measure)
+        estimate_measure(make_scores(*make_pair("a", score, 0.0)), measure)
 
 
 # What holds of any scores
@@ -326,19 +326,19 @@ def test_what_holds_of_any_scores(frame, seed):
     order_of_rows_does_not_matter(frame, seed, estimates)
     bounds_and_interval_hold_the_mean(estimates)
     no_number_is_null_and_never_nan(estimates)
-    every_response_is_counted_once(frame, estimates)
+    counts_each_response_once(frame, estimates)
 
 
-def flipping_the_sign_flips_the_estimate(frame, there):
+def flipping_the_sign_flips_the_estimate(frame, forth):
     back = estimate_measure(frame.with_columns(-pl.col("score")), MEASURE)
     flipped = {"estimate": "estimate", "statistic": "statistic", "ci_low": "ci_high",
                "bound_low": "bound_high"}  # fmt: skip
     for column, partner in flipped.items():
         pl.testing.assert_series_equal(
-            there[column], -back[partner], check_names=False, abs_tol=1e-9
+            forth[column], -back[partner], check_names=False, abs_tol=1e-9
         )
     same = ["method", "se", "df", "p", "p_bh", "tost_p", "n_scored", "compliance"]
-    assert_frame_equal(there.select(same), back.select(same), abs_tol=1e-9)
+    assert_frame_equal(forth.select(same), back.select(same), abs_tol=1e-9)
 
 
 def order_of_rows_does_not_matter(frame, seed, estimates):
@@ -363,7 +363,7 @@ def no_number_is_null_and_never_nan(estimates):
     assert numbers.select(pl.all().drop_nulls().is_finite().all()).row(0) == (True,) * numbers.width
 
 
-def every_response_is_counted_once(frame, estimates):
+def counts_each_response_once(frame, estimates):
     reasons = pl.sum_horizontal(f"n_{reason}" for reason in REASONS)
     counted = compliance(frame)
     assert (counted["n"] == counted.select(pl.col("n_scored") + reasons).to_series()).all()
@@ -393,11 +393,11 @@ def test_refusals_of_strong_stereotypes_do_not_lower_the_mean() -> None:
         table = pl.DataFrame(
             [dict.fromkeys(SCORES) | {"model": "m", **row} for row in answers], schema=SCORES
         ).with_columns(instrument=pl.lit("word_association"))
-        found = estimate_measure(table, measure).filter(level="model")
-        means[name] = {row["method"]: row for row in found.rows(named=True)}
-    clustered = {name: one["clustered"] for name, one in means.items()}
-    whole = clustered["all"]["estimate"]
-    assert clustered["declined"]["estimate"] == pytest.approx(whole, abs=0.02)
+        model_rows = estimate_measure(table, measure).filter(level="model")
+        means[name] = {row["method"]: row for row in model_rows.rows(named=True)}
+    clustered = {name: methods["clustered"] for name, methods in means.items()}
+    full_mean = clustered["all"]["estimate"]
+    assert clustered["declined"]["estimate"] == pytest.approx(full_mean, abs=0.02)
     assert clustered["declined"]["n_stereotypes"] == 6
     published = means["declined"]["published"]  # each answer once: a third of the lean is gone
     assert published["estimate"] == pytest.approx((24 * 0.8 + 60 * 0.2) / 84, abs=0.02)

@@ -56,7 +56,7 @@ def test_means_are_shares_of_the_way_to_the_stereotypical_end() -> None:
 
 
 def test_each_implicit_measure_meets_each_explicit_one_of_its_category_and_mode() -> None:
-    found = gaps(
+    gap_rows = gaps(
         *(mean(name, 0.6) for name in ("pairs", "chooses", "says")),
         mean("agrees", 0.6, category="race"),
         mean("says", 0.6, mode="forced"),
@@ -64,33 +64,39 @@ def test_each_implicit_measure_meets_each_explicit_one_of_its_category_and_mode(
         mean("says", 0.1, factor="intervention"),
         mean("counts", 4.0),
     )
-    assert found.select("baseline", "candidate").rows() == [("says", "pairs"), ("says", "chooses")]
+    assert gap_rows.select("baseline", "candidate").rows() == [
+        ("says", "pairs"),
+        ("says", "chooses"),
+    ]
 
 
 def test_dimensions_of_the_explicit_measure_stay_apart() -> None:
-    named = [mean("says", 0.1, dimension=name) for name in ("ambiguous", "disambiguated")]
-    assert gaps(mean("pairs", 0.2), *named)["dimension"].to_list() == ["ambiguous", "disambiguated"]
-    assert gaps(mean("pairs", 0.2, dimension="warmth"), named[0]).is_empty()
+    explicit = [mean("says", 0.1, dimension=name) for name in ("ambiguous", "disambiguated")]
+    assert gaps(mean("pairs", 0.2), *explicit)["dimension"].to_list() == [
+        "ambiguous",
+        "disambiguated",
+    ]
+    assert gaps(mean("pairs", 0.2, dimension="warmth"), explicit[0]).is_empty()
 
 
 def test_an_explicit_measure_of_the_same_study_meets_its_own_dimension() -> None:
-    both = [
+    means = [
         mean(name, 0.2, study="mist", dimension=dimension)
         for name in ("pairs", "says")
         for dimension in ("warmth", "competence")
     ]
-    found = gaps(*both, mean("pairs", 0.2, study="bai"), mean("says", 0.1, study="bai"))
-    assert sorted(found.select("study", "dimension").rows(), key=str) == [
+    gap_rows = gaps(*means, mean("pairs", 0.2, study="bai"), mean("says", 0.1, study="bai"))
+    assert sorted(gap_rows.select("study", "dimension").rows(), key=str) == [
         ("bai", None), ("mist", "competence"), ("mist", "warmth"),
     ]  # fmt: skip
 
 
 def test_stereotypes_are_compared_where_both_were_asked_them() -> None:
-    both = [
+    means = [
         mean(n, 0.2, level="stereotype", study="s", stereotype="power") for n in ("pairs", "says")
     ]
-    other = mean("says", 0.2, level="stereotype", study="t", stereotype="power")
-    assert gaps(*both, other).select("study", "stereotype").rows() == [("s", "power")]
+    unmatched = mean("says", 0.2, level="stereotype", study="t", stereotype="power")
+    assert gaps(*means, unmatched).select("study", "stereotype").rows() == [("s", "power")]
 
 
 def test_without_an_error_there_is_a_gap_and_no_test() -> None:

@@ -18,7 +18,7 @@ SIDES = (-1.0, 1.0)
 
 STEREOTYPE = ("category", "stereotype")
 
-KEPT = dict.fromkeys(NEVER_POOLED, "x") | {"control": None}
+UNPOOLED = dict.fromkeys(NEVER_POOLED, "x") | {"control": None}
 
 
 def crossed(stereotypes: int = 8, wordings: int = 4, draws: int = 12, models: int = 1):
@@ -41,7 +41,7 @@ def crossed(stereotypes: int = 8, wordings: int = 4, draws: int = 12, models: in
     ).with_columns(
         marginalized=word,
         default=pl.col("stereotype") + pl.format(" {}", pl.col("draw") // 4 % 3),
-        **{name: pl.lit(value, pl.String) for name, value in KEPT.items()},
+        **{name: pl.lit(value, pl.String) for name, value in UNPOOLED.items()},
     )
 
 
@@ -70,23 +70,25 @@ def simulated(models: int, mean: float = 0.2, seed: int = 0) -> pl.DataFrame:
 
 def as_scores(units: pl.DataFrame) -> pl.DataFrame:
     """Return both orders of each mirrored pair, with the same score."""
-    named = units.with_row_index("pair_id").with_columns(
+    labelled = units.with_row_index("pair_id").with_columns(
         pl.col("pair_id").cast(pl.String),
         iteration="draw",
         score="mean",
         instrument=pl.lit("word_association"),
     )
     orders = pl.DataFrame({"order": ["marginalized_first", "default_first"]})
-    both = named.join(orders, how="cross")
-    return both.select(
-        (pl.col(c) if c in both.columns else pl.lit(None)).cast(t).alias(c)
+    two_orders = labelled.join(orders, how="cross")
+    return two_orders.select(
+        (pl.col(c) if c in two_orders.columns else pl.lit(None)).cast(t).alias(c)
         for c, t in SCORES.items()
     )
 
 
-def coverage(found, level: str, name: str, truth: float = 0.2) -> float:
+def coverage(group_means, level: str, name: str, truth: float = 0.2) -> float:
     """Return the share of intervals of a level and range that hold the truth."""
-    intervals = [group.mean(name).interval() for key, group in found.items() if key[0] == level]
+    intervals = [
+        group.mean(name).interval() for key, group in group_means.items() if key[0] == level
+    ]
     assert len(intervals) >= 100
     return np.mean([low <= truth <= high for low, high in intervals])
 
@@ -94,12 +96,12 @@ def coverage(found, level: str, name: str, truth: float = 0.2) -> float:
 def test_crossed_intervals_cover_and_the_narrowest_clusters_do_not():
     """120 models of 8 stereotypes, around a mean of .2."""
     units = simulated(120)
-    found = means(units, SIDES, levels=("stereotype", "model"))
+    group_means = means(units, SIDES, levels=("stereotype", "model"))
     # Stereotypes share wordings: the standard error of this share is about .012.
-    assert 0.9 <= coverage(found, "stereotype", "other_prompts") <= 0.98
-    assert 0.9 <= coverage(found, "model", "stereotypes") <= 0.99
+    assert 0.9 <= coverage(group_means, "stereotype", "other_prompts") <= 0.98
+    assert 0.9 <= coverage(group_means, "model", "stereotypes") <= 0.99
     # Of effects of words and wordings these prompts say nothing.
-    assert coverage(found, "stereotype", "prompts") < 0.85
+    assert coverage(group_means, "stereotype", "prompts") < 0.85
     narrow = []
     for _, group in units.group_by("model", "stereotype"):
         cell = group.select(pl.struct("variation", "marginalized", "default").rank("dense"))
@@ -115,9 +117,11 @@ def test_intervals_for_these_prompts_hold_the_mean_of_these_prompts():
         truth=pl.Series(0.2 + 0.1 * sum(effects(rng, units, *factor) for factor in EFFECTS[:-1]))
     )
     responses = pl.Series(0.3 * rng.normal(size=units.height))
-    found = means(planted.with_columns(mean=pl.col("truth") + responses), SIDES, levels=("model",))
+    group_means = means(
+        planted.with_columns(mean=pl.col("truth") + responses), SIDES, levels=("model",)
+    )
     truths = {key: group["truth"].mean() for key, group in planted.group_by("model")}
-    ends = [(truths[key[1:2]], *group.prompts.interval()) for key, group in found.items()]
+    ends = [(truths[key[1:2]], *group.prompts.interval()) for key, group in group_means.items()]
     assert np.mean([low <= truth <= high for truth, low, high in ends]) >= 0.9
 
 
@@ -129,10 +133,10 @@ def test_other_stereotypes_are_covered_too():
     assert 0.9 <= coverage(means(units, SIDES, levels=("model",)), "model", "stereotypes") <= 0.99
 
 
-def one_of(units: pl.DataFrame, *key: str):
+def mean_of_group(units: pl.DataFrame, *key: str):
     """Return the mean of one group: its level, model, and the keys of what it pools over."""
-    level, model, *own = key
-    return means(units, SIDES, levels=(level,))[level, model, *KEPT.values(), *own]
+    level, model, *group_key = key
+    return means(units, SIDES, levels=(level,))[level, model, *UNPOOLED.values(), *group_key]
 
 
 def lettered(units: pl.DataFrame, *columns: str) -> pl.DataFrame:
@@ -148,21 +152,27 @@ def test_shared_wordings_widen_the_interval_of_their_mean():
     units = units.with_columns(mean=0.2 * pl.Series(shared))
     by_wording = units.group_by("variation").agg(pl.col("mean").mean())["mean"]
     expected = scipy.stats.sem(by_wording)
-    assert one_of(units, "model", "m0").other_prompts.se > 0.8 * expected
-    separate = one_of(lettered(units, "variation"), "model", "m0").other_prompts
+    assert mean_of_group(units, "model", "m0").other_prompts.se > 0.8 * expected
+    separate = mean_of_group(lettered(units, "variation"), "model", "m0").other_prompts
     assert separate.se < 0.6 * expected
 
 
 def test_two_wordings_in_common_widen_no_more_than_if_they_moved_all_alike():
     """Two wordings alone have one degree of freedom; those of the stereotypes bound the error."""
     units = crossed(wordings=2, models=20)
-    noise = 0.1 * sum(effects(np.random.default_rng(4), units, *of) for of in EFFECTS[1:])
-    found = means(units.with_columns(mean=pl.Series(noise)), SIDES, levels=("stereotype", "model"))
+    noise = 0.1 * sum(effects(np.random.default_rng(4), units, *columns) for columns in EFFECTS[1:])
+    group_means = means(
+        units.with_columns(mean=pl.Series(noise)), SIDES, levels=("stereotype", "model")
+    )
     for model in units["model"].unique():
-        own = [one.other_prompts for key, one in found.items() if key[:2] == ("stereotype", model)]
-        low, high = found["model", model, *KEPT.values()].other_prompts.interval()
-        alike = np.mean([one.se for one in own])  # the error if all effects were common
-        widest_df = min(one.df for one in own)
+        parts = [
+            part.other_prompts
+            for key, part in group_means.items()
+            if key[:2] == ("stereotype", model)
+        ]
+        low, high = group_means["model", model, *UNPOOLED.values()].other_prompts.interval()
+        alike = np.mean([part.se for part in parts])  # the error if all effects were common
+        widest_df = min(part.df for part in parts)
         assert (high - low) / 2 < 1.02 * scipy.stats.t.ppf(0.9875, widest_df) * alike
 
 
@@ -170,14 +180,14 @@ def test_two_wordings_in_common_widen_no_more_than_if_they_moved_all_alike():
 def test_one_noisy_stereotype_makes_the_mean_of_its_category_as_unsure_as_it_is(times, least, most):
     """Moderated by the others its own variance is too small, which its category must not have."""
     units, rng = crossed(models=150), np.random.default_rng(4)
-    drawn = 0.02 * sum(effects(rng, units, *EFFECTS[place]) for place in (1, 4))
-    noise = pl.Series(drawn) * pl.when(stereotype="s0").then(times).otherwise(1.0)
-    found = means(units.with_columns(mean=noise), SIDES, levels=("category",))
-    of_noisy = [group.other_prompts for key, group in found.items() if key[-1] == "c0"]
-    assert len(of_noisy) == 150
-    estimated = np.mean([mean.se**2 for mean in of_noisy])
-    assert least < estimated / np.mean([mean.mean**2 for mean in of_noisy]) < most
-    assert coverage(found, "category", "other_prompts", 0.0) > 0.9
+    deviations = 0.02 * sum(effects(rng, units, *EFFECTS[place]) for place in (1, 4))
+    noise = pl.Series(deviations) * pl.when(stereotype="s0").then(times).otherwise(1.0)
+    group_means = means(units.with_columns(mean=noise), SIDES, levels=("category",))
+    noisy_means = [group.other_prompts for key, group in group_means.items() if key[-1] == "c0"]
+    assert len(noisy_means) == 150
+    estimated = np.mean([mean.se**2 for mean in noisy_means])
+    assert least < estimated / np.mean([mean.mean**2 for mean in noisy_means]) < most
+    assert coverage(group_means, "category", "other_prompts", 0.0) > 0.9
 
 
 def judged(scores: pl.DataFrame, method: str) -> list[dict]:
@@ -225,16 +235,16 @@ def test_intervals_end_inside_the_scale(mean):
 
 
 def numbers(units: pl.DataFrame) -> dict:
-    found = {}
+    by_group = {}
     for key, group in means(units, SIDES).items():
         estimates = [group.mean(name) for name in RANGES]
-        found[key] = [
+        by_group[key] = [
             number
             for estimate in estimates
             if estimate is not None
             for number in (estimate.mean, estimate.se, *estimate.interval())
         ]
-    return found
+    return by_group
 
 
 def same(ours: dict, theirs: dict) -> bool:
@@ -245,8 +255,8 @@ def same(ours: dict, theirs: dict) -> bool:
 
 @pytest.mark.parametrize("stereotypes", [2, 8])
 def test_order_of_rows_and_names_of_levels_do_not_matter(stereotypes):
-    chosen = [f"s{i}" for i in range(stereotypes)]
-    units = simulated(1).filter(pl.col("stereotype").is_in(chosen))
+    names = [f"s{i}" for i in range(stereotypes)]
+    units = simulated(1).filter(pl.col("stereotype").is_in(names))
     first = numbers(units)
     assert same(first, numbers(units.sample(fraction=1, shuffle=True, seed=1)))
     renamed = units.with_columns(
@@ -269,13 +279,15 @@ def test_a_sum_of_variances_is_known_as_well_as_its_least_known_part():
     rng = np.random.default_rng(5)
     noise = 0.1 * effects(rng, units, "model", "variation")
     noise += 0.1 * effects(rng, units, "model", "stereotype", "variation", "draw")
-    found = means(units.with_columns(mean=pl.Series(noise)), (-1.0, 1.0))
-    df = np.array([of.stereotypes.df for (level, *_), of in found.items() if level == "model"])
+    group_means = means(units.with_columns(mean=pl.Series(noise)), (-1.0, 1.0))
+    df = np.array(
+        [group.stereotypes.df for (level, *_), group in group_means.items() if level == "model"]
+    )
     assert len(df) == 60
     assert df.min() >= 2.0
 
 
-def named_alike(units, alike):
+def align_names(units, alike):
     """Give all stereotypes the same group words, or each its own."""
     if not alike:
         return units
@@ -287,29 +299,29 @@ def test_words_that_stereotypes_share_are_one_source():
     """Names move all of ten stereotypes together: a mean over them is no surer for their number."""
     rng, widths = np.random.default_rng(12), {}
     for alike in (True, False):
-        units = named_alike(crossed(stereotypes=10, wordings=3, models=30), alike)
+        units = align_names(crossed(stereotypes=10, wordings=3, models=30), alike)
         whose = ("model",) if alike else ("model", "stereotype")
         sides = ("marginalized", "default")
         names = 0.15 * sum(effects(rng, units, *whose, side) for side in sides)
         scores = units.with_columns(mean=names + rng.normal(0, 0.05, len(units)))
-        found = means(scores, SIDES, levels=["model"])
-        widths[alike] = np.median([group.other_prompts.se for group in found.values()])
+        group_means = means(scores, SIDES, levels=["model"])
+        widths[alike] = np.median([group.other_prompts.se for group in group_means.values()])
     assert widths[True] > 1.5 * widths[False]
 
 
-def test_a_score_whose_words_and_wording_are_single_has_no_error_for_other_prompts(scores_of):
+def test_a_score_whose_words_and_wording_are_single_has_no_error_for_other_prompts(make_scores):
     """Of other wordings and words nothing is known, whatever company it is in."""
     rng = np.random.default_rng(2)
     rows = [
         {"stereotype": f"s{s}", "variation": f"v{w}", "marginalized": f"a{s}.{k}", "default": "d",
-         "pair_id": f"{s}.{w}.{k}", "iteration": k, "score": 0.2 + of_wording}
+         "pair_id": f"{s}.{w}.{k}", "iteration": k, "score": 0.2 + effect}
         for s in range(7)
-        for w, of_wording in enumerate(rng.normal(0, 0.2, 3))
+        for w, effect in enumerate(rng.normal(0, 0.2, 3))
         for k in range(3)
     ]  # fmt: skip
     alone = {**rows[0], "stereotype": "alone", "pair_id": "alone", "marginalized": "x"}
-    found = means(summarise(scores_of(*rows, alone)), SIDES, levels=["stereotype"])
-    by_name = {key[-1]: group.other_prompts for key, group in found.items()}
+    group_means = means(summarise(make_scores(*rows, alone)), SIDES, levels=["stereotype"])
+    by_name = {key[-1]: group.other_prompts for key, group in group_means.items()}
     single = by_name.pop("alone")
     assert single.mean == pytest.approx(rows[0]["score"])
     assert (single.se, single.interval()) == (None, (None, None))
@@ -332,7 +344,7 @@ def test_a_mean_for_other_stereotypes_is_never_surer_than_that_for_these(seed):
                 assert wide_low <= low + 1e-12 and high <= wide_high + 1e-12
 
 
-def test_a_single_person_has_no_word_of_the_other_group(scores_of):
+def test_a_single_person_has_no_word_of_the_other_group(make_scores):
     """The same answers, each about one person: in pairs they have the words of both."""
     rng, measure = np.random.default_rng(5), Measure("hypothetical_decision", "", -1, 1, 0, "", "")
     names = rng.normal(0, 0.2, (2, 6))
@@ -345,24 +357,24 @@ def test_a_single_person_has_no_word_of_the_other_group(scores_of):
                  "variation": f"v{wording}", "marginalized": f"a{name}", "default": f"b{name}",
                  "pair_id": f"{wording} {repeat} {name}", "score": yes if side else -yes}
             )  # fmt: skip
-    pairs = scores_of(*rows)
+    pairs = make_scores(*rows)
     single = pairs.with_columns(
         pl.when(version="marginalized").then("marginalized").alias("marginalized"),
         pl.when(version="default").then("default").alias("default"),
         pair_id=None,
     )
-    found = {}
+    model_rows = {}
     for name, scores in {"pairs": pairs, "single": single}.items():
         estimates = estimate_measure(scores.cast(SCORES), measure)
-        (found[name],) = estimates.filter(level="stereotype", method="clustered").to_dicts()
-    assert found["single"]["estimate"] == pytest.approx(found["pairs"]["estimate"])
+        (model_rows[name],) = estimates.filter(level="stereotype", method="clustered").to_dicts()
+    assert model_rows["single"]["estimate"] == pytest.approx(model_rows["pairs"]["estimate"])
     # Six pairs of words are one factor, and six words of either group are two.
-    assert 0.7 < found["single"]["se"] / found["pairs"]["se"] < 2**0.5
-    assert "one" not in found["single"]["conditional_on"]
+    assert 0.7 < model_rows["single"]["se"] / model_rows["pairs"]["se"] < 2**0.5
+    assert "one" not in model_rows["single"]["conditional_on"]
 
 
 @pytest.mark.parametrize("lost", [("default",), ("marginalized", "default")])
-def test_a_word_that_is_not_recorded_is_a_word(scores_of, lost):
+def test_a_word_that_is_not_recorded_is_a_word(make_scores, lost):
     """Where other answers have words of both groups, those without are about no single person."""
     rows = [
         {"variation": f"v{k % 3}", "marginalized": f"a{k % 2}", "default": f"b{k % 4}",
@@ -370,7 +382,7 @@ def test_a_word_that_is_not_recorded_is_a_word(scores_of, lost):
         for k in range(12)
     ]  # fmt: skip
     rows[3] |= dict.fromkeys(lost)
-    units = summarise(scores_of(*rows))
+    units = summarise(make_scores(*rows))
     ((_, (stratum,)),) = strata_of(units, VALUES, ("model", *NEVER_POOLED), STEREOTYPE)
     assert all((member >= 0).all() for member in stratum.design.members[:-1])
     default = CROSSED.index("default")
@@ -378,7 +390,7 @@ def test_a_word_that_is_not_recorded_is_a_word(scores_of, lost):
 
 
 @pytest.mark.parametrize(("words", "is_open"), [(1, True), (2, False)])
-def test_a_word_that_is_not_recorded_is_no_other_word(scores_of, measure, words, is_open):
+def test_a_word_that_is_not_recorded_is_no_other_word(make_scores, measure, words, is_open):
     """Beside one word that is recorded it says nothing of other words."""
     rows = [
         {"variation": f"v{k % 3}", "marginalized": f"a{k % words}", "default": f"b{k % words}",
@@ -387,6 +399,6 @@ def test_a_word_that_is_not_recorded_is_no_other_word(scores_of, measure, words,
     ]  # fmt: skip
     for row in rows[6:9]:
         row |= {"marginalized": None, "default": None}
-    estimates = estimate_measure(scores_of(*rows), measure)
-    (found,) = estimates.filter(level="stereotype", method="clustered").to_dicts()
-    assert ("one marginalized word" in found["conditional_on"]) == is_open
+    estimates = estimate_measure(make_scores(*rows), measure)
+    (estimate,) = estimates.filter(level="stereotype", method="clustered").to_dicts()
+    assert ("one marginalized word" in estimate["conditional_on"]) == is_open

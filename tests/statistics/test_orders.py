@@ -24,7 +24,7 @@ from clinometer.statistics.unpaired import contrast_unpaired
 EFFECT, LEAN = 0.4, 0.1
 
 
-def answers(scores_of: Any, first: int, second: int, wordings: int = 2, seed: int = 0) -> Any:
+def answers(make_scores: Any, first: int, second: int, wordings: int = 2, seed: int = 0) -> Any:
     """Single answers of six stereotypes: so many a wording in each order."""
     rng, rows = np.random.default_rng(seed), []
     for stereotype in range(6):
@@ -37,7 +37,7 @@ def answers(scores_of: Any, first: int, second: int, wordings: int = 2, seed: in
                      "score": LEAN + half + rng.normal(0, 0.05)}
                     for k in range(number)
                 ]  # fmt: skip
-    return scores_of(*rows)
+    return make_scores(*rows)
 
 
 def row(scores: pl.DataFrame, measure: Any, level: str = "model") -> dict[str, Any]:
@@ -48,36 +48,36 @@ def row(scores: pl.DataFrame, measure: Any, level: str = "model") -> dict[str, A
 
 @pytest.mark.parametrize(("first", "second"), [(16, 4), (4, 16), (10, 10)])
 def test_the_mean_is_that_of_the_means_in_each_order(
-    scores_of: Any, measure: Any, first: int, second: int
+    make_scores: Any, measure: Any, first: int, second: int
 ) -> None:
-    scores = answers(scores_of, first, second)
+    scores = answers(make_scores, first, second)
     by_order = scores.group_by("stereotype", "order").agg(pl.col("score").mean())
-    found = row(scores, measure)
-    assert found["estimate"] == pytest.approx(by_order["score"].mean())
-    assert found["ci_low"] < LEAN < found["ci_high"]
-    assert found["verdict"].startswith("consistent") and "order" not in found["verdict"]
+    estimate = row(scores, measure)
+    assert estimate["estimate"] == pytest.approx(by_order["score"].mean())
+    assert estimate["ci_low"] < LEAN < estimate["ci_high"]
+    assert estimate["verdict"].startswith("consistent") and "order" not in estimate["verdict"]
 
 
-def test_the_rarer_order_decides_how_sure_the_mean_is(scores_of: Any, measure: Any) -> None:
-    even, uneven = (row(answers(scores_of, *of), measure) for of in ((10, 10), (18, 2)))
+def test_the_rarer_order_decides_how_sure_the_mean_is(make_scores: Any, measure: Any) -> None:
+    even, uneven = (row(answers(make_scores, *counts), measure) for counts in ((10, 10), (18, 2)))
     assert uneven["se"] > 1.1 * even["se"]
 
 
-def test_refusals_in_one_order_move_nothing(scores_of: Any, pair_of: Any, measure: Any) -> None:
+def test_refusals_in_one_order_move_nothing(make_scores: Any, make_pair: Any, measure: Any) -> None:
     pairs = [
-        pair_of(f"{s}.{w}.{k}", 0.3 if k % 3 else None, -0.1, stereotype=f"s{s}",
+        make_pair(f"{s}.{w}.{k}", 0.3 if k % 3 else None, -0.1, stereotype=f"s{s}",
                 variation=f"v{w}", marginalized=f"a{k}", default=f"b{k}", iteration=k)
         for s in range(6) for w in range(2) for k in range(6)
     ]  # fmt: skip
-    found = row(scores_of(*(one for pair in pairs for one in pair)), measure)
-    assert found["estimate"] == pytest.approx(0.1)
-    assert found["bound_low"] < 0.1 < found["bound_high"]
+    estimate = row(make_scores(*(trial for pair in pairs for trial in pair)), measure)
+    assert estimate["estimate"] == pytest.approx(0.1)
+    assert estimate["bound_low"] < 0.1 < estimate["bound_high"]
 
 
-def test_summaries_of_whole_pairs_are_left_alone(scores_of: Any, pair_of: Any) -> None:
+def test_summaries_of_whole_pairs_are_left_alone(make_scores: Any, make_pair: Any) -> None:
     rng = np.random.default_rng(1)
-    pairs = [pair_of(f"p{k}", *rng.uniform(-1, 1, 2), iteration=k) for k in range(9)]
-    units = summarise(scores_of(*(one for pair in pairs for one in pair)))
+    pairs = [make_pair(f"p{k}", *rng.uniform(-1, 1, 2), iteration=k) for k in range(9)]
+    units = summarise(make_scores(*(trial for pair in pairs for trial in pair)))
     assert units["value"].to_list() == units["mean"].to_list()
     assert units["weight"].to_list() == units["n_scored"].to_list()
 
@@ -87,36 +87,36 @@ SCORED = st.sampled_from([(True, True), (True, False), (False, True)])
 
 @given(scored=st.lists(SCORED, min_size=2, max_size=9), seed=st.integers(0, 99))
 def test_whatever_is_missing_the_mean_is_that_of_the_means_in_each_order(
-    scores_of: Any, pair_of: Any, scored: list[tuple[bool, bool]], seed: int
+    make_scores: Any, make_pair: Any, scored: list[tuple[bool, bool]], seed: int
 ) -> None:
     rng, pairs = np.random.default_rng(seed), []
-    for k, kept in enumerate(scored):
-        values = (rng.uniform(-1, 1) if one else None for one in kept)
-        pairs.append(pair_of(f"p{k}", *values, iteration=k))
-    scores = scores_of(*(one for pair in pairs for one in pair))
+    for k, is_scored in enumerate(scored):
+        values = (rng.uniform(-1, 1) if present else None for present in is_scored)
+        pairs.append(make_pair(f"p{k}", *values, iteration=k))
+    scores = make_scores(*(present for pair in pairs for present in pair))
     units, means = summarise(scores), scores.group_by("order").agg(pl.col("score").mean())["score"]
     weighed = units.select((pl.col("weight") * pl.col("value")).sum() / pl.col("weight").sum())
     assert weighed.item() == pytest.approx(means.drop_nulls().mean(), abs=1e-12)
 
 
 def test_an_order_that_goes_with_a_wording_is_not_told_from_it(
-    scores_of: Any, measure: Any
+    make_scores: Any, measure: Any
 ) -> None:
-    scores = answers(scores_of, 6, 6)
+    scores = answers(make_scores, 6, 6)
     first = pl.col("order") == "marginalized_first"
-    apart = scores.filter(first == (pl.col("variation") == "v0"))
-    units = summarise(apart)
+    confounded = scores.filter(first == (pl.col("variation") == "v0"))
+    units = summarise(confounded)
     assert units["value"].to_list() == units["mean"].to_list()
-    cells = estimate_measure(apart, measure).filter(level="cell", method="clustered")
-    told = cells.filter(~pl.col("verdict").str.contains("^(inconclusive|no verdict)"))["verdict"]
-    assert len(told) > 6 and told.str.ends_with(", for this order").all()
+    cells = estimate_measure(confounded, measure).filter(level="cell", method="clustered")
+    leaning = cells.filter(~pl.col("verdict").str.contains("^(inconclusive|no verdict)"))["verdict"]
+    assert len(leaning) > 6 and leaning.str.ends_with(", for this order").all()
 
 
-def test_one_order_is_said(scores_of: Any, measure: Any) -> None:
-    found = row(answers(scores_of, 8, 0), measure)
-    assert found["verdict"] == "consistent, for this order"
-    assert "one order" in found["conditional_on"]
-    unknown = answers(scores_of, 8, 0).with_columns(order=pl.lit(None, pl.String))
+def test_one_order_is_said(make_scores: Any, measure: Any) -> None:
+    estimate = row(answers(make_scores, 8, 0), measure)
+    assert estimate["verdict"] == "consistent, for this order"
+    assert "one order" in estimate["conditional_on"]
+    unknown = answers(make_scores, 8, 0).with_columns(order=pl.lit(None, pl.String))
     assert row(unknown, measure)["verdict"] == "consistent"
 
 
@@ -126,7 +126,7 @@ YES = {"default_tied": 0.0, "default_counter": 1.0, "marginalized_tied": 1.0,
        "marginalized_counter": 0.0}  # fmt: skip
 
 
-def decisions(scores_of: Any, scored: dict[str, int], yes: float = 0.8, seed: int = 0) -> Any:
+def decisions(make_scores: Any, scored: dict[str, int], yes: float = 0.8, seed: int = 0) -> Any:
     """Yes or no to four versions, in so many of 40 draws, by a model that says yes to a share."""
     rng, rows = np.random.default_rng(seed), []
     for k, (version, score) in product(range(40), YES.items()):
@@ -136,58 +136,58 @@ def decisions(scores_of: Any, scored: dict[str, int], yes: float = 0.8, seed: in
              "variation": f"v{k % 4}", "marginalized": f"a{k % 5}", "default": f"b{k % 3}",
              "iteration": k, "score": value if k < scored[version] else None}
         )  # fmt: skip
-    return scores_of(*rows)
+    return make_scores(*rows)
 
 
 def test_a_model_that_says_yes_to_most_and_refuses_about_one_group_has_no_lean(
-    scores_of: Any,
+    make_scores: Any,
 ) -> None:
     """Once its mean was .56: answers about the group that it refuses less counted for more."""
     few = {v: 14 if v.startswith("marginalized") else 40 for v in YES}
     means = []
     for seed in range(20):
-        scores = decisions(scores_of, few, seed=seed)
-        of_versions = scores.group_by("version").agg(pl.col("score").mean())
-        found = row(scores, DECISION, "stereotype")
-        assert found["estimate"] == pytest.approx(of_versions["score"].mean())
-        means.append(found["estimate"])
+        scores = decisions(make_scores, few, seed=seed)
+        version_means = scores.group_by("version").agg(pl.col("score").mean())
+        estimate = row(scores, DECISION, "stereotype")
+        assert estimate["estimate"] == pytest.approx(version_means["score"].mean())
+        means.append(estimate["estimate"])
     assert np.mean(means) == pytest.approx(0.5, abs=0.02)
 
 
-def test_a_lean_stays_one_where_versions_are_refused(scores_of: Any) -> None:
+def test_a_lean_stays_one_where_versions_are_refused(make_scores: Any) -> None:
     """Yes to consistent versions alone."""
-    scores = decisions(scores_of, dict.fromkeys(YES, 40) | {"marginalized_tied": 12}, yes=1.0)
+    scores = decisions(make_scores, dict.fromkeys(YES, 40) | {"marginalized_tied": 12}, yes=1.0)
     leaning = scores.with_columns(score=pl.when(pl.col("score").is_not_null()).then(1.0))
     assert row(leaning, DECISION, "stereotype")["verdict"].startswith("consistent")
 
 
-def test_one_version_is_said(scores_of: Any) -> None:
-    scores = decisions(scores_of, dict.fromkeys(YES, 40))
+def test_one_version_is_said(make_scores: Any) -> None:
+    scores = decisions(make_scores, dict.fromkeys(YES, 40))
     assert "version" not in row(scores, DECISION, "stereotype")["conditional_on"]
     single = row(scores.filter(version="default_counter"), DECISION, "stereotype")
     assert "one version" in single["conditional_on"]
     assert single["verdict"].endswith("for this version")
 
 
-def test_a_version_without_answers_may_change_the_verdict(scores_of: Any) -> None:
+def test_a_version_without_answers_may_change_the_verdict(make_scores: Any) -> None:
     """A quarter is missing: compliance is below the floor, and bounds are wide."""
-    scores = decisions(scores_of, dict.fromkeys(YES, 40) | {"default_tied": 0}, yes=1.0)
-    found = row(scores, DECISION, "stereotype")
-    assert found["estimate"] > 0.6  # saying yes to all is part of it
-    assert found["verdict"].startswith("no verdict") and found["bound_ci_low"] < 0.5
+    scores = decisions(make_scores, dict.fromkeys(YES, 40) | {"default_tied": 0}, yes=1.0)
+    estimate = row(scores, DECISION, "stereotype")
+    assert estimate["estimate"] > 0.6  # saying yes to all is part of it
+    assert estimate["verdict"].startswith("no verdict") and estimate["bound_ci_low"] < 0.5
 
 
-@given(kept=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=2, max_size=6))
+@given(answered=st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=2, max_size=6))
 def test_whatever_is_missing_the_mean_is_that_of_the_means_in_each_version(
-    scores_of: Any, kept: list[list[bool]]
+    make_scores: Any, answered: list[list[bool]]
 ) -> None:
-    rng = np.random.default_rng(len(kept))
+    rng = np.random.default_rng(len(answered))
     rows = [
         {"version": version, "order": None, "pair_id": f"p{k}", "iteration": k,
          "score": rng.uniform(-1, 1) if scored else None}
-        for k, of_pair in enumerate(kept) for version, scored in zip(YES, of_pair, strict=True)
+        for k, flags in enumerate(answered) for version, scored in zip(YES, flags, strict=True)
     ]  # fmt: skip
-    scores = scores_of(*rows)
+    scores = make_scores(*rows)
     units, means = (
         summarise(scores),
         scores.group_by("version").agg(pl.col("score").mean())["score"],
@@ -197,65 +197,67 @@ def test_whatever_is_missing_the_mean_is_that_of_the_means_in_each_version(
         assert weighed.item() == pytest.approx(means.drop_nulls().mean(), abs=1e-12)
 
 
-def test_versions_that_are_conditions_keep_their_weights(scores_of: Any) -> None:
+def test_versions_that_are_conditions_keep_their_weights(make_scores: Any) -> None:
     """A version that names no group and no attribute does not turn the question round."""
     rows = [{"version": "fair" if k < 6 else "plain", "order": None, "iteration": k,
              "score": 0.8 if k < 6 else 0.2} for k in range(8)]  # fmt: skip
-    units = summarise(scores_of(*rows))
+    units = summarise(make_scores(*rows))
     assert units["value"].to_list() == units["mean"].to_list()
 
 
-def runs(scores_of: Any, left: dict[str, int]) -> Any:
+def runs(make_scores: Any, trial_counts: dict[str, int]) -> Any:
     """A baseline without an effect of order and a candidate with one, both in so many trials."""
     rng, rows = np.random.default_rng(3), []
     for s, w, k in np.ndindex(6, 2, 8):
-        for order, number in left.items():
+        for order, number in trial_counts.items():
             half = EFFECT / 2 if order == "marginalized_first" else -EFFECT / 2
             for model, effect in (("old", 0.0), ("new", LEAN + half)):
-                kept = model == "old" or k < number
+                is_scored = model == "old" or k < number
                 rows.append(
                     {"model": model, "stereotype": f"s{s}", "variation": f"v{w}", "order": order,
                      "marginalized": f"a{k % 3}", "default": f"b{k % 3}", "iteration": k,
                      "pair_id": f"{s}.{w}.{k}", "score": effect + rng.normal(0, 0.05)
-                     if kept else None, "reason": None if kept else "refused"}
+                     if is_scored else None, "reason": None if is_scored else "refused"}
                 )  # fmt: skip
-    return scores_of(*rows)
+    return make_scores(*rows)
 
 
 @pytest.mark.parametrize("compare", [contrast, contrast_unpaired])
 @pytest.mark.parametrize("second", [8, 2])
 def test_a_difference_is_that_of_the_differences_in_each_order(
-    scores_of: Any, measure: Any, compare: Any, second: int
+    make_scores: Any, measure: Any, compare: Any, second: int
 ) -> None:
-    scores = runs(scores_of, {"marginalized_first": 8, "default_first": second})
+    scores = runs(make_scores, {"marginalized_first": 8, "default_first": second})
     estimates = compare(scores, measure, factor="model", baseline="old").estimates
-    found = estimates.filter(level="model", method="clustered", measure=measure.name)
-    (one,) = found.iter_rows(named=True)
-    assert one["estimate"] == pytest.approx(LEAN, abs=0.02)
-    assert one["estimate"] == pytest.approx(one["candidate_estimate"] - one["baseline_estimate"])
-    assert one["ci_low"] < LEAN < one["ci_high"] and one["bound_low"] <= one["estimate"]
-    assert "order" not in one["conditional_on"]
+    rows = estimates.filter(level="model", method="clustered", measure=measure.name)
+    (change,) = rows.iter_rows(named=True)
+    assert change["estimate"] == pytest.approx(LEAN, abs=0.02)
+    assert change["estimate"] == pytest.approx(
+        change["candidate_estimate"] - change["baseline_estimate"]
+    )
+    assert change["ci_low"] < LEAN < change["ci_high"] and change["bound_low"] <= change["estimate"]
+    assert "order" not in change["conditional_on"]
 
 
 @pytest.mark.parametrize("compare", [contrast, contrast_unpaired])
-def test_a_difference_in_one_order_says_so(scores_of: Any, measure: Any, compare: Any) -> None:
-    scores = runs(scores_of, {"marginalized_first": 8})
+def test_a_difference_in_one_order_says_so(make_scores: Any, measure: Any, compare: Any) -> None:
+    scores = runs(make_scores, {"marginalized_first": 8})
     estimates = judge(compare(scores, measure, factor="model", baseline="old").estimates)
-    found = estimates.filter(level="model", method="clustered", measure=measure.name)
-    assert found["conditional_on"].str.contains("one order").all()
-    assert found["verdict"].to_list() == ["higher, for this order"]
+    rows = estimates.filter(level="model", method="clustered", measure=measure.name)
+    assert rows["conditional_on"].str.contains("one order").all()
+    assert rows["verdict"].to_list() == ["higher, for this order"]
 
 
 def test_effects_of_order_stand_once_where_a_study_has_controls_of_its_own(
-    scores_of: Any, pair_of: Any, measure: Any
+    make_scores: Any, make_pair: Any, measure: Any
 ) -> None:
     """Else a page shows each mean as often as there are kinds of stereotypes."""
     pairs = [
-        pair_of(f"{control}{k}", 0.3, 0.1, stereotype=f"s{control}", control=control, iteration=k)
+        make_pair(f"{control}{k}", 0.3, 0.1, stereotype=f"s{control}", control=control, iteration=k)
         for control in (None, "positive", "negative")
         for k in range(4)
     ]
-    summaries = summarise(scores_of(*(one for pair in pairs for one in pair)))
+    summaries = summarise(make_scores(*(trial for pair in pairs for trial in pair)))
     orders = estimate_summaries(summaries, measure).orders
     assert orders.filter(level="model")["control"].to_list() == [None, "negative", "positive"]
     assert not orders.select(name for name in orders.columns if name in KEYS).is_duplicated().any()

@@ -31,15 +31,15 @@ def test_no_number_stays_none() -> None:
 
 @pytest.mark.parametrize("middle", [0.0, 0.3])
 def test_p_is_uniform_where_the_value_is_one_of_the_placebos(middle: float) -> None:
-    every = np.random.default_rng(5).gumbel(middle, size=(4_000, 200))
-    p = place(every[:, 0], every[:, 1:]).p
+    draws = np.random.default_rng(5).gumbel(middle, size=(4_000, 200))
+    p = place(draws[:, 0], draws[:, 1:]).p
     assert stats.kstest(p, "uniform").pvalue > 0.01
     assert 0.04 < np.mean(p <= 0.05) < 0.06
 
 
 def test_p_does_not_depend_on_unit_sign_or_origin() -> None:
     rng = np.random.default_rng(6)
-    own, placebos = rng.normal(size=5), rng.normal(size=(5, 99))
-    turned = place(3 - 2 * own, 3 - 2 * placebos)
-    assert turned.p.tolist() == place(own, placebos).p.tolist()
-    np.testing.assert_allclose(turned.low, 3 - 2 * place(own, placebos).high)
+    values, placebos = rng.normal(size=5), rng.normal(size=(5, 99))
+    turned = place(3 - 2 * values, 3 - 2 * placebos)
+    assert turned.p.tolist() == place(values, placebos).p.tolist()
+    np.testing.assert_allclose(turned.low, 3 - 2 * place(values, placebos).high)

@@ -27,41 +27,41 @@ from clinometer.statistics.summaries import summarise
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 PAIRS = 2
 
-#: What is never pooled, of the runs that `drawn` draws.
+#: What is never pooled, of the runs that `draw_run` draws.
 RUN = ("x", "word_association", "free", "none", None, None, None, None, "exact", None)
 
 SD = {"variation": 0.12, "marginalized": 0.1, "response": 0.15}
 
 
-def drawn(rng, *, stereotypes=8, wordings=4, words=3, shared=0.0, shift=0.0):
+def draw_run(rng, *, stereotypes=8, wordings=4, words=3, shared=0.0, shift=0.0):
     """Draw scores of every wording × word, with known standard deviations."""
-    of_wording = rng.normal(0, shared, wordings)
+    common = rng.normal(0, shared, wordings)
     rows = []
     for s in range(stereotypes):
-        w = of_wording + rng.normal(0, (SD["variation"] ** 2 - shared**2) ** 0.5, wordings)
+        w = common + rng.normal(0, (SD["variation"] ** 2 - shared**2) ** 0.5, wordings)
         m = rng.normal(0, SD["marginalized"], words)
         for i, j, k in np.ndindex(wordings, words, PAIRS):
             value = shift + w[i] + m[j] + rng.normal(0, SD["response"])
             draw = (i * words + j) * PAIRS + k
-            of_pair = {"stereotype": f"s{s}", "variation": f"v{i}", "marginalized": f"m{j}"}
-            of_pair |= {"pair_id": f"{s}.{draw}", "iteration": draw, "score": value}
-            rows += [{**of_pair, "order": o} for o in ("marginalized_first", "default_first")]
-    known = {"model": "m", "study": "x", "instrument": "word_association", "mode": "free"}
-    known |= {"intervention": "none", "category": "c", "default": "d", "scoring": "exact"}
-    frame = pl.DataFrame(rows).with_columns(pl.lit(v).alias(k) for k, v in known.items())
+            pair_row = {"stereotype": f"s{s}", "variation": f"v{i}", "marginalized": f"m{j}"}
+            pair_row |= {"pair_id": f"{s}.{draw}", "iteration": draw, "score": value}
+            rows += [{**pair_row, "order": o} for o in ("marginalized_first", "default_first")]
+    labels = {"model": "m", "study": "x", "instrument": "word_association", "mode": "free"}
+    labels |= {"intervention": "none", "category": "c", "default": "d", "scoring": "exact"}
+    frame = pl.DataFrame(rows).with_columns(pl.lit(v).alias(k) for k, v in labels.items())
     absent = [c for c in SCORES if c not in frame.columns]
     frame = frame.with_columns(pl.lit(None).alias(c) for c in absent)
     return frame.select(pl.col(c).cast(t) for c, t in SCORES.items())
 
 
-def known(shared: float = 0.0) -> Sources:
-    """Return the components of `drawn`, whose scores are near neutral."""
+def true_sources(shared: float = 0.0) -> Sources:
+    """Return the components of `draw_run`, whose scores are near neutral."""
     variances = [SD["variation"] ** 2, SD["marginalized"] ** 2, 0, 0, 0, SD["response"] ** 2]
     return Sources(np.array(variances), np.zeros(6), shared**2, 2.0)
 
 
 def test_components_of_a_large_pilot_are_those_it_was_drawn_with():
-    scores = drawn(np.random.default_rng(1), stereotypes=60, wordings=6, words=6)
+    scores = draw_run(np.random.default_rng(1), stereotypes=60, wordings=6, words=6)
     table = components(scores, MEASURE).select("error_source", "relative_variance")
     variances = dict(table.rows())
     for source, sd in SD.items():
@@ -74,9 +74,9 @@ def test_components_of_a_large_pilot_are_those_it_was_drawn_with():
 
 def test_the_error_is_that_of_simulated_means():
     rng = np.random.default_rng(3)
-    planned = PlannedRuns(summarise(drawn(rng, shared=0.08)), {RUN: known(0.08)}, MEASURE)
+    planned = PlannedRuns(summarise(draw_run(rng, shared=0.08)), {RUN: true_sources(0.08)}, MEASURE)
     errors = exact_errors(planned)
-    model = [drawn(rng, shared=0.08)["score"].mean() for _ in range(300)]
+    model = [draw_run(rng, shared=0.08)["score"].mean() for _ in range(300)]
     assert errors["model", *RUN] == pytest.approx(np.std(model), rel=0.12)
     single = SD["variation"] ** 2 / 4 + SD["marginalized"] ** 2 / 3 + SD["response"] ** 2 / 24
     assert errors["stereotype", *RUN, "c", "s0"] == pytest.approx(single**0.5)
@@ -87,8 +87,10 @@ def test_the_error_is_that_of_simulated_means():
 def pilots() -> tuple[dict[tuple, PlannedMean], pl.DataFrame]:
     """Return the means of a design before they are measured, and 60 neutral pilots of it."""
     rng = np.random.default_rng(4)
-    foreseen = foresee(PlannedRuns(summarise(drawn(rng)), {RUN: known()}, MEASURE), runs=40)
-    runs = [drawn(rng).with_columns(model=pl.lit(f"{k}")) for k in range(60)]
+    foreseen = foresee(
+        PlannedRuns(summarise(draw_run(rng)), {RUN: true_sources()}, MEASURE), runs=40
+    )
+    runs = [draw_run(rng).with_columns(model=pl.lit(f"{k}")) for k in range(60)]
     return foreseen, pl.concat(runs)
 
 
@@ -96,8 +98,8 @@ def pilots() -> tuple[dict[tuple, PlannedMean], pl.DataFrame]:
 def test_predicted_power_is_that_of_simulated_pilots(level, shift):
     foreseen, runs = pilots()
     alpha = 0.05 / (8 if level == "stereotype" else 1)
-    planned = [mean for (of_level, *_), mean in foreseen.items() if of_level == level]
-    predicted = np.mean([PlannedPage([mean], ONE, alpha).chances(shift)[0] for mean in planned])
+    planned = [mean for (mean_level, *_), mean in foreseen.items() if mean_level == level]
+    predicted = np.mean([PlannedPage([mean], ALONE, alpha).chances(shift)[0] for mean in planned])
     shifted = summarise(runs.with_columns(pl.col("score") + shift))
     measured_ = means(shifted, (-1.0, 1.0), levels=[level]).values()
     simulated = np.mean([mean.other_prompts.p_above(0.0) < alpha / 2 for mean in measured_])
@@ -106,32 +108,32 @@ def test_predicted_power_is_that_of_simulated_pilots(level, shift):
 
 
 #: The divisor of a mean that is seen alone.
-ONE = np.ones(1)
+ALONE = np.ones(1)
 
 
 @pytest.mark.parametrize("stereotypes", [2, 8])
 def test_group_words_of_which_all_have_one_have_no_error(stereotypes):
-    units = summarise(drawn(np.random.default_rng(6), stereotypes=stereotypes, words=1))
-    errors = exact_errors(PlannedRuns(units, {RUN: known()}, MEASURE))
+    units = summarise(draw_run(np.random.default_rng(6), stereotypes=stereotypes, words=1))
+    errors = exact_errors(PlannedRuns(units, {RUN: true_sources()}, MEASURE))
     single = SD["variation"] ** 2 / 4 + SD["response"] ** 2 / 8
     assert errors["stereotype", *RUN, "c", "s0"] == pytest.approx(single**0.5)
 
 
 def test_one_group_word_is_charged_in_means_over_several_alone():
-    units = summarise(drawn(np.random.default_rng(7), stereotypes=4))
+    units = summarise(draw_run(np.random.default_rng(7), stereotypes=4))
     units = units.filter((pl.col("stereotype") != "s0") | (pl.col("marginalized") == "m0"))
-    errors = exact_errors(PlannedRuns(units, {RUN: known()}, MEASURE))
+    errors = exact_errors(PlannedRuns(units, {RUN: true_sources()}, MEASURE))
     wording, word, response = (SD[name] ** 2 for name in ("variation", "marginalized", "response"))
     assert errors["stereotype", *RUN, "c", "s0"] ** 2 == pytest.approx(wording / 4 + response / 8)
     charged = wording / 4 + word + response / 8
-    others = wording / 4 + word / 3 + response / 24
-    assert errors["model", *RUN] ** 2 == pytest.approx((charged + 3 * others) / 16)
+    uncharged = wording / 4 + word / 3 + response / 24
+    assert errors["model", *RUN] ** 2 == pytest.approx((charged + 3 * uncharged) / 16)
 
 
 def test_where_every_facet_is_open_these_prompts_are_predicted():
-    units = summarise(drawn(np.random.default_rng(8), stereotypes=3, wordings=1, words=1))
+    units = summarise(draw_run(np.random.default_rng(8), stereotypes=3, wordings=1, words=1))
     units = pl.concat([units.with_columns(unit=pl.format("{}{}", "unit", pl.lit(k))) for k in "ab"])
-    mean = foresee(PlannedRuns(units, {RUN: known()}, MEASURE), runs=3)["model", *RUN]
+    mean = foresee(PlannedRuns(units, {RUN: true_sources()}, MEASURE), runs=3)["model", *RUN]
     assert mean.range == "prompts" and mean.is_tested
     assert mean.se == pytest.approx(SD["response"] / 12**0.5)
 
@@ -147,7 +149,7 @@ def chi_square(df: float = 7.0, draws: int = 4000, error: float = 0.1) -> Planne
 
 
 def test_with_a_chi_square_error_power_is_that_of_the_non_central_t():
-    page, critical = PlannedPage([chi_square()], ONE, 0.05), scipy.stats.t.ppf(0.975, 7)
+    page, critical = PlannedPage([chi_square()], ALONE, 0.05), scipy.stats.t.ppf(0.975, 7)
     for true in (0.0, 0.1, 0.3):
         reference = scipy.stats.nct.sf(critical, 7, true / 0.1) if true else 0.025
         assert page.chances(true)[0] == pytest.approx(reference, abs=1e-3)
@@ -165,7 +167,7 @@ def test_a_mean_that_must_lie_beyond_a_margin_is_found_as_simulated_intervals_sa
     rng = np.random.default_rng(6)
     errors = 0.1 * (rng.chisquare(7, 40_000) / 7) ** 0.5
     above = rng.normal(0.5, 0.1, 40_000) - scipy.stats.t.ppf(0.975, 7) * errors > 0.1
-    (predicted,) = PlannedPage([chi_square()], ONE, 0.05).chances(0.5, margin=0.1)
+    (predicted,) = PlannedPage([chi_square()], ALONE, 0.05).chances(0.5, margin=0.1)
     assert predicted == pytest.approx(above.mean(), abs=0.01)
 
 
@@ -196,12 +198,12 @@ def test_what_a_page_tells_is_what_benjamini_and_hochberg_tell():
 def test_means_that_share_effects_are_told_together():
     """A mean of 20 others is low where they are, and then fewer of them are told beside it."""
     number, level, effect = 20, 0.05, 0.15
-    each = np.column_stack([np.full(number, 0.055), 0.084 * np.eye(number)])
-    loadings = np.vstack([each, each.mean(axis=0)])
+    stereotype_loadings = np.column_stack([np.full(number, 0.055), 0.084 * np.eye(number)])
+    loadings = np.vstack([stereotype_loadings, stereotype_loadings.mean(axis=0)])
     members = [*(frozenset({k}) for k in range(number)), frozenset(range(number))]
     planned = [
-        replace(with_loadings(of_mean), stereotypes=stereotypes)
-        for of_mean, stereotypes in zip(loadings, members, strict=True)
+        replace(with_loadings(mean_loadings), stereotypes=stereotypes)
+        for mean_loadings, stereotypes in zip(loadings, members, strict=True)
     ]
     divisors = np.array([42.0] * number + [2.1])  # the mean has half of the weight
     predicted = PlannedPage(planned, divisors, level).chances(effect)
@@ -209,9 +211,9 @@ def test_means_that_share_effects_are_told_together():
     t = (effect + standard @ loadings.T) / np.linalg.norm(loadings, axis=1)
     scaled = 2 * scipy.stats.norm.sf(abs(t)) * divisors / level
     steps = np.arange(1, number + 2)
-    told = scaled <= ((np.sort(scaled) <= steps) * steps).max(axis=1, keepdims=True)
-    assert predicted[:number].mean() == pytest.approx(told[:, :number].mean(), abs=0.01)
-    assert predicted[-1] == pytest.approx(told[:, -1].mean(), abs=0.01)
+    is_leaning = scaled <= ((np.sort(scaled) <= steps) * steps).max(axis=1, keepdims=True)
+    assert predicted[:number].mean() == pytest.approx(is_leaning[:, :number].mean(), abs=0.01)
+    assert predicted[-1] == pytest.approx(is_leaning[:, -1].mean(), abs=0.01)
 
 
 def test_a_mean_that_repeats_another_does_not_help_it():
@@ -233,25 +235,25 @@ def test_a_change_is_shown_as_often_as_promised(level):
     baseline = BoundedMean(0.0, 0.08, 60, 60.0, 60.0, (-1.0, 1.0))
     rise = smallest_change(replace(chi_square(), measure=MEASURE, prompts=[baseline]), 0.8, level)
     before, after = np.random.default_rng(7).normal([[0.0], [rise]], 0.08, (2, 2000))
-    shown = [
+    is_significant = [
         unpaired_difference(replace(baseline, mean=b), replace(baseline, mean=a)).p() < level
         for b, a in zip(before, after, strict=True)
     ]
-    assert np.mean(shown) == pytest.approx(0.8, abs=0.05)
+    assert np.mean(is_significant) == pytest.approx(0.8, abs=0.05)
 
 
 def test_no_change_is_told_of_controls_and_explicit_measures_and_all_others_count():
-    units, known_ = both([("x", 4)])
-    control = both([("y", 2)])
+    units, sources = simulate_studies([("x", 4)])
+    control = simulate_studies([("y", 2)])
     marked = control[0].with_columns(control=pl.lit("positive"))
-    of_control = {(*key[:-1], "positive"): value for key, value in control[1].items()}
-    single = PlannedRuns(units, known_, MEASURE)
-    others = [
-        PlannedRuns(marked, of_control, MEASURE),
-        PlannedRuns(units, known_, replace(MEASURE, explicit=True)),
+    control_sources = {(*key[:-1], "positive"): value for key, value in control[1].items()}
+    single = PlannedRuns(units, sources, MEASURE)
+    peers = [
+        PlannedRuns(marked, control_sources, MEASURE),
+        PlannedRuns(units, sources, replace(MEASURE, explicit=True)),
     ]
     alone, twice, several = (
-        plan_power(parts, runs=4) for parts in ([single], [single] * 2, [single, *others])
+        plan_power(parts, runs=4) for parts in ([single], [single] * 2, [single, *peers])
     )
     changes = [table["smallest_change"][: alone.height] for table in (alone, twice, several)]
     assert changes[0].null_count() < len(changes[0])
@@ -260,22 +262,22 @@ def test_no_change_is_told_of_controls_and_explicit_measures_and_all_others_coun
     assert (changes[1] > changes[0]).any() and not (changes[1] < changes[0]).any()
 
 
-def both(runs: list[tuple[str, int]]) -> tuple[pl.DataFrame, dict[tuple, Sources]]:
+def simulate_studies(runs: list[tuple[str, int]]) -> tuple[pl.DataFrame, dict[tuple, Sources]]:
     """Return units of several studies, with as many stereotypes, and their components."""
     rng = np.random.default_rng(0)
     parts = [
-        drawn(rng, stereotypes=n).with_columns(
+        draw_run(rng, stereotypes=n).with_columns(
             study=pl.lit(study), pair_id=pl.format("{}.{}", pl.lit(study), "pair_id")
         )
         for study, n in runs
     ]
-    return summarise(pl.concat(parts)), {(study, *RUN[1:]): known() for study, _ in runs}
+    return summarise(pl.concat(parts)), {(study, *RUN[1:]): true_sources() for study, _ in runs}
 
 
 def test_the_dimensions_of_a_study_are_seen_together():
-    units = summarise(drawn(np.random.default_rng(0)))
+    units = summarise(draw_run(np.random.default_rng(0)))
     dims = pl.concat(units.with_columns(dimension=pl.lit(d)) for d in ("a", "b"))
-    runs = {(*RUN[:6], d, *RUN[7:]): known() for d in ("a", "b")}
+    runs = {(*RUN[:6], d, *RUN[7:]): true_sources() for d in ("a", "b")}
     predicted = plan_power([PlannedRuns(dims, runs, MEASURE)], runs=2)
     # The only category repeats the mean of all; each has half of the weight of a page.
     stereotypes = predicted.filter(level="stereotype")["n_tests"]
@@ -283,10 +285,10 @@ def test_the_dimensions_of_a_study_are_seen_together():
 
 
 def test_what_is_asked_of_no_run_is_refused():
-    units = summarise(drawn(np.random.default_rng(0), stereotypes=5, words=1))
+    units = summarise(draw_run(np.random.default_rng(0), stereotypes=5, words=1))
     with pytest.raises(InputError, match="power 1: "):
-        plan_power([PlannedRuns(units, {RUN: known()}, MEASURE)], power=1)
-    table = components(drawn(np.random.default_rng(0)), MEASURE)
+        plan_power([PlannedRuns(units, {RUN: true_sources()}, MEASURE)], power=1)
+    table = components(draw_run(np.random.default_rng(0)), MEASURE)
     with pytest.raises(InputError, match="error_source draw"):
         read_sources(table.filter(pl.col("error_source") != "draw"))
     with pytest.raises(InputError, match="0 or more"):
@@ -295,8 +297,8 @@ def test_what_is_asked_of_no_run_is_refused():
 
 def measured(**row) -> pl.DataFrame:
     """Return a mean as it stands in the table of estimates."""
-    of_row = {"estimate": 0.2, "statistic": 20.0, "se": 0.005, "df": 1e6, "n": 80, "n_tests": 1}
-    return pl.DataFrame([{**of_row, "confidence": 0.95, **row}])
+    defaults = {"estimate": 0.2, "statistic": 20.0, "se": 0.005, "df": 1e6, "n": 80, "n_tests": 1}
+    return pl.DataFrame([{**defaults, "confidence": 0.95, **row}])
 
 
 def test_an_effect_that_was_in_reach_is_2_8_errors_of_a_neutral_mean():
@@ -306,10 +308,10 @@ def test_an_effect_that_was_in_reach_is_2_8_errors_of_a_neutral_mean():
 
 
 def test_few_degrees_of_freedom_and_many_tests_need_a_larger_effect():
-    (one,) = smallest_effects(measured(), MEASURE)
+    (single,) = smallest_effects(measured(), MEASURE)
     (many,) = smallest_effects(measured(n_tests=21), MEASURE)
     (rough,) = smallest_effects(measured(df=2.0), MEASURE)
-    assert one < many and rough == pytest.approx((4.30265 + 0.84162) * 0.01, abs=0.002)
+    assert single < many and rough == pytest.approx((4.30265 + 0.84162) * 0.01, abs=0.002)
 
 
 def test_without_an_error_no_effect_is_named():

@@ -79,19 +79,19 @@ def test_interval_holds_the_mean_within_the_scale(values):
 
 
 def test_a_mean_within_rounding_of_an_end_is_at_it():
-    near, at_end = (BoundedMean(far, 0.0, 4, 4.0, 4.0, (0.0, 1.0)) for far in (1e-170, 0.0))
-    assert near.interval() == pytest.approx(at_end.interval())
-    assert near.p_above(0.0) == at_end.p_above(0.0) == 1.0
-    assert near.p_above(0.5) == at_end.p_above(0.5)
+    near, limit = (BoundedMean(far, 0.0, 4, 4.0, 4.0, (0.0, 1.0)) for far in (1e-170, 0.0))
+    assert near.interval() == pytest.approx(limit.interval())
+    assert near.p_above(0.0) == limit.p_above(0.0) == 1.0
+    assert near.p_above(0.5) == limit.p_above(0.5)
 
 
 def test_wordings_with_different_means_widen_nothing():
     noise = np.tile([-0.2, -0.1, 0.1, 0.2, 0.0], 4)
     wordings = np.repeat([0, 1, 2, 3], 5)
-    apart = np.repeat([-0.3, 0.3, -0.1, 0.1], 5)
-    mean = estimate(noise + apart, list(wordings))
+    differing = np.repeat([-0.3, 0.3, -0.1, 0.1], 5)
+    mean = estimate(noise + differing, list(wordings))
     assert mean.se == pytest.approx(estimate(noise, list(wordings)).se)
-    assert estimate(noise + apart).se > 1.5 * mean.se
+    assert estimate(noise + differing).se > 1.5 * mean.se
 
 
 def test_wordings_at_opposite_ends_count_the_units_that_can_move():
@@ -103,9 +103,9 @@ def test_wordings_at_opposite_ends_count_the_units_that_can_move():
 
 def test_wordings_of_single_units_join_the_next():
     values = [0.1, 0.3, 0.5, 0.9, 0.7]
-    joined = estimate(values, [0, 1, 2, 3, 4])
-    assert joined == estimate(values, [0, 0, 1, 1, 1])
-    assert 0 < joined.se < estimate(values).se
+    lone = estimate(values, [0, 1, 2, 3, 4])
+    assert lone == estimate(values, [0, 0, 1, 1, 1])
+    assert 0 < lone.se < estimate(values).se
 
 
 def test_a_stereotype_with_a_single_unit_joins_the_next():
@@ -143,8 +143,8 @@ def test_the_same_answers_twice_are_no_change_within_what_the_units_show(scores)
 
 
 def test_prompts_that_both_runs_answer_differently_can_move_further():
-    apart, middle = [0.6, -0.6] * 12, [0.0] * 24
-    assert compare(apart, apart).n_high < 0.8 * compare(middle, middle).n_high
+    differing, middle = [0.6, -0.6] * 12, [0.0] * 24
+    assert compare(differing, differing).n_high < 0.8 * compare(middle, middle).n_high
 
 
 @pytest.mark.parametrize(("score", "n_low"), [(0.0, 40), (1.0, 20)])
@@ -157,9 +157,9 @@ def test_at_the_end_of_the_scale_only_the_units_of_the_candidate_can_fall(score,
 def test_pairs_without_anything_in_common_are_as_wide_as_other_trials():
     rng = np.random.default_rng(1)
     baseline, candidate = rng.uniform(-1, 1, (2, 400))
-    together = compare(baseline, candidate).interval()
+    pooled = compare(baseline, candidate).interval()
     separate = unpaired_difference(estimate(baseline), estimate(candidate)).interval()
-    assert together == pytest.approx(separate, abs=0.02)
+    assert pooled == pytest.approx(separate, abs=0.02)
 
 
 def test_a_difference_turns_its_sign_with_its_runs():

@@ -54,8 +54,8 @@ def raised(
     """Raise all scores of a level of a factor within a stereotype, up to the end of the scale."""
     levels = scores.filter(stereotype=stereotype)[factor].unique().sort()
     level = levels[place % len(levels)]
-    chosen = (pl.col("stereotype") == stereotype) & (pl.col(factor) == level)
-    higher = pl.when(chosen).then(pl.col("score") + by).otherwise("score")
+    is_raised = (pl.col("stereotype") == stereotype) & (pl.col(factor) == level)
+    higher = pl.when(is_raised).then(pl.col("score") + by).otherwise("score")
     return scores.with_columns(score=higher.clip(-1, 1))
 
 

@@ -20,9 +20,9 @@ FACETS = {"one wording", "one marginalized word", "one default word"}
 MEASURE = Measure("word_association", "", -1.0, 1.0, 0.0, "", "")
 
 
-def page(scores_of: Any, stereotypes: int, wordings: int, words: int, lean: float = 0.8) -> Any:
+def page(make_scores: Any, stereotypes: int, wordings: int, words: int, lean: float = 0.8) -> Any:
     rng = np.random.default_rng(stereotypes)
-    return scores_of(
+    return make_scores(
         *(
             {"stereotype": f"s{s}", "variation": f"v{w}", "order": order, "iteration": k,
              "pair_id": f"{s}.{w}.{k}", "marginalized": f"a{s}{k % words}",
@@ -45,38 +45,38 @@ def fixed(scores: pl.DataFrame, measure: Any, **where: Any) -> set[str]:
 )
 @pytest.mark.parametrize("stereotypes", [1, 7])
 def test_a_facet_with_one_level_is_open(
-    scores_of: Any, measure: Any, stereotypes: int, wordings: int, words: int, single: set[str]
+    make_scores: Any, measure: Any, stereotypes: int, wordings: int, words: int, single: set[str]
 ) -> None:
-    scores = page(scores_of, stereotypes, wordings, words)
+    scores = page(make_scores, stereotypes, wordings, words)
     for level in ("stereotype", "model"):
         assert fixed(scores, measure, level=level) == single
 
 
 @pytest.mark.parametrize("stereotypes", [1, 7])
 def test_where_no_facet_has_several_levels_other_prompts_are_open(
-    scores_of: Any, measure: Any, stereotypes: int
+    make_scores: Any, measure: Any, stereotypes: int
 ) -> None:
-    estimates = estimate_measure(page(scores_of, stereotypes, 1, 1), measure)
+    estimates = estimate_measure(page(make_scores, stereotypes, 1, 1), measure)
     rows = estimates.filter(pl.col("level").is_in(["stereotype", "model"]))
     assert set(rows.filter(range="other_prompts")["se"]) == {None}
     assert set(rows.filter(range="other_prompts")["verdict"]) == {"no verdict: one cluster"}
     assert set(rows.filter(range="prompts", level="model")["verdict"]) == {"consistent"}
 
 
-def test_a_cell_is_one_wording_by_name(scores_of: Any, measure: Any) -> None:
-    assert fixed(page(scores_of, 7, 2, 3), measure, level="cell") == {"one wording"}
+def test_a_cell_is_one_wording_by_name(make_scores: Any, measure: Any) -> None:
+    assert fixed(page(make_scores, 7, 2, 3), measure, level="cell") == {"one wording"}
 
 
 def test_one_word_is_held_fixed_in_one_stereotype_and_charged_in_means(
-    scores_of: Any, measure: Any
+    make_scores: Any, measure: Any
 ) -> None:
     """Whatever company it is in; a mean over several has the variance of those with more words."""
-    several, single = page(scores_of, 7, 3, 3), page(scores_of, 8, 3, 1)
-    whole = pl.concat([several, single.filter(stereotype="s7")])
-    for scores in (whole, whole.filter(stereotype="s7")):
+    several, single = page(make_scores, 7, 3, 3), page(make_scores, 8, 3, 1)
+    merged = pl.concat([several, single.filter(stereotype="s7")])
+    for scores in (merged, merged.filter(stereotype="s7")):
         words = fixed(scores, measure, level="stereotype", stereotype="s7")
         assert words == FACETS - {"one wording"}
-    assert fixed(whole, measure, level="model") == set()
+    assert fixed(merged, measure, level="model") == set()
 
 
 @pytest.mark.parametrize("verdict", [*VERDICTS])
@@ -107,15 +107,15 @@ def test_a_part_of_a_run_is_never_surer_than_the_run(design: Any, data: Any) -> 
         for s, (wordings, words) in enumerate(design)
         for w in range(wordings) for k in range(4)
     ]  # fmt: skip
-    known = {"instrument": MEASURE.name, "category": "c"}
-    whole = pl.DataFrame([{**dict.fromkeys(SCORES), **known, **row} for row in rows], schema=SCORES)
+    keys = {"instrument": MEASURE.name, "category": "c"}
+    merged = pl.DataFrame([{**dict.fromkeys(SCORES), **keys, **row} for row in rows], schema=SCORES)
     some = data.draw(st.sets(st.sampled_from(sorted({r["stereotype"] for r in rows})), min_size=1))
-    part = whole.filter(pl.col("stereotype").is_in(list(some)))
+    part = merged.filter(pl.col("stereotype").is_in(list(some)))
     groups = [
         estimate_measure(scores, MEASURE).filter(
             pl.col("level").is_in(["model", "stereotype"]), range="other_prompts"
         )
-        for scores in (whole, part)
+        for scores in (merged, part)
     ]
     single = [
         {(row["level"], row["stereotype"]): {*row["conditional_on"].split(", ")} & FACETS

@@ -39,9 +39,9 @@ def test_the_mean_of_these_prompts_is_rebuilt_too(shift: float) -> None:
     values = rng.choice([-1.0, 0.0, 1.0], 24)
     plain = bounded_mean(values, [2] * 24, ["age"] * 24, [0, 1, 2] * 8, (-1.0, 1.0))
     shifted = (values + shift).clip(-1, 1)
-    other = bounded_mean(shifted, [2] * 24, ["age"] * 24, [0, 1, 2] * 8, (-1.0, 1.0))
+    shifted_mean = bounded_mean(shifted, [2] * 24, ["age"] * 24, [0, 1, 2] * 8, (-1.0, 1.0))
     assert mean_of_row(table_row(plain, 48, (-1.0, 1.0))) == plain
-    change = unpaired_difference(plain, other)
+    change = unpaired_difference(plain, shifted_mean)
     assert mean_of_row(table_row(change, 48, (-2.0, 2.0))) == change
 
 

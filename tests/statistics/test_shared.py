@@ -78,9 +78,9 @@ def test_what_two_runs_share_cancels_in_their_difference() -> None:
 
 def test_deviations_that_are_alike_tell_as_few_independent_ones_would() -> None:
     single, none = np.ones(WORDING.size, int), np.full(WORDING.size, -1)
-    made = design([WORDING + 1, single, single, WORDING + 1, none], np.ones(WORDING.size))
+    grid = design([WORDING + 1, single, single, WORDING + 1, none], np.ones(WORDING.size))
     alike, independent = (
-        shared_factors([made] * 6, [row[WORDING] for row in wording_effects(same)], np.ones(6))[0]
+        shared_factors([grid] * 6, [row[WORDING] for row in wording_effects(same)], np.ones(6))[0]
         for same in (True, False)
     )
     assert alike.correlation() > 0.9 > 0.4 > independent.correlation()
@@ -99,7 +99,7 @@ def test_a_stereotype_of_one_wording_is_charged_with_what_wordings_do_to_others(
 
 def test_other_stereotypes_add_what_their_means_differ_by() -> None:
     leans = scipy.stats.zscore(np.random.default_rng(3).normal(size=6), ddof=1) * 0.4
-    found = model_mean(simulate_units([np.full(12, lean) for lean in leans]))
-    assert found.stereotypes is not None
-    assert found.stereotypes.se == pytest.approx(0.4 / 6**0.5, rel=0.2)
-    assert found.other_prompts.se < 0.5 * found.stereotypes.se
+    mean = model_mean(simulate_units([np.full(12, lean) for lean in leans]))
+    assert mean.stereotypes is not None
+    assert mean.stereotypes.se == pytest.approx(0.4 / 6**0.5, rel=0.2)
+    assert mean.other_prompts.se < 0.5 * mean.stereotypes.se

@@ -10,7 +10,7 @@ from clinometer.statistics.means import means
 from clinometer.statistics.summaries import NEVER_POOLED
 
 SIDES = (-1.0, 1.0)
-KEPT = dict.fromkeys(NEVER_POOLED, "x") | {"control": None}
+UNPOOLED = dict.fromkeys(NEVER_POOLED, "x") | {"control": None}
 
 
 def units(name: str, words: int, spread: float = 0.0, seed: int = 0, **keys: str) -> pl.DataFrame:
@@ -34,14 +34,14 @@ def units(name: str, words: int, spread: float = 0.0, seed: int = 0, **keys: str
             "default": [f"{name} d{word}" for word in second],
             "mean": mean.clip(-1, 1),
         }
-    ).with_columns(**{key: pl.lit(value, pl.String) for key, value in (KEPT | keys).items()})
+    ).with_columns(**{key: pl.lit(value, pl.String) for key, value in (UNPOOLED | keys).items()})
 
 
 def single_mean(*placebos: pl.DataFrame, level: str = "stereotype"):
     """Return the ranges of a stereotype with one word a side, asked beside placebos."""
     ranges = means(pl.concat([units("age", 1), *placebos], how="diagonal_relaxed"), SIDES)
-    found = {key[-1]: mean for key, mean in ranges.items() if key[0] == level}
-    return found["age" if level == "stereotype" else "v0"]
+    means_by_name = {key[-1]: mean for key, mean in ranges.items() if key[0] == level}
+    return means_by_name["age" if level == "stereotype" else "v0"]
 
 
 PLACEBO = {"control": "negative"}
@@ -49,18 +49,18 @@ PLACEBO = {"control": "negative"}
 
 def test_other_words_are_taken_to_vary_as_arbitrary_ones_do():
     alone = single_mean()
-    beside = single_mean(units("words_age", 6, 0.3, seed=1, **PLACEBO))
+    charged = single_mean(units("words_age", 6, 0.3, seed=1, **PLACEBO))
     assert has_open_words(alone.fixed("other_prompts"))
-    assert not has_open_words(beside.fixed("other_prompts"))
-    assert beside.varies("other_prompts") == "wordings, arbitrary words, draws, answers"
+    assert not has_open_words(charged.fixed("other_prompts"))
+    assert charged.varies("other_prompts") == "wordings, arbitrary words, draws, answers"
     # Two words of sd .3 each: an error of .42, which six words a side tell roughly.
-    assert alone.other_prompts.se < 0.1 and 0.25 < beside.other_prompts.se < 0.6
-    assert beside.prompts.interval(0.95) == pytest.approx(alone.prompts.interval(0.95))
+    assert alone.other_prompts.se < 0.1 and 0.25 < charged.other_prompts.se < 0.6
+    assert charged.prompts.interval(0.95) == pytest.approx(alone.prompts.interval(0.95))
 
 
 def test_words_that_do_not_vary_add_little():
-    beside = single_mean(units("words_age", 6, 0.0, seed=1, **PLACEBO))
-    assert beside.other_prompts.se < 0.15
+    charged = single_mean(units("words_age", 6, 0.0, seed=1, **PLACEBO))
+    assert charged.other_prompts.se < 0.15
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_words_that_do_not_vary_add_little():
     ids=str,
 )
 def test_only_placebos_of_the_study_tell_of_arbitrary_words(keys):
-    beside = single_mean(units("other", 6, 0.3, seed=1, **keys))
-    assert has_open_words(beside.fixed("other_prompts")) and not beside.charged
+    charged = single_mean(units("other", 6, 0.3, seed=1, **keys))
+    assert has_open_words(charged.fixed("other_prompts")) and not charged.charged
 
 
 def test_a_placebo_with_one_word_a_side_tells_nothing():
@@ -80,20 +80,20 @@ def test_a_placebo_with_one_word_a_side_tells_nothing():
 @pytest.mark.parametrize("seed", range(4))
 def test_the_words_of_a_placebo_vary_as_arbitrary_ones(seed: int) -> None:
     """Six words a side of sd .3 give the mean an error of .17; names are taken to vary less."""
-    found = {}
+    errors = {}
     for control in (None, "negative"):
         rows = units("p", 6, 0.3, seed=seed).with_columns(control=pl.lit(control, pl.String))
-        others = [units(name, 6, seed=10 + seed) for name in ("age", "sex", "race")]
-        ranges = means(pl.concat([rows, *others], how="diagonal_relaxed"), SIDES)
-        found[control] = next(r for key, r in ranges.items() if key[-1] == "p").other_prompts.se
-    assert found["negative"] > found[None]
-    assert 0.12 < found["negative"] < 0.3
+        peers = [units(name, 6, seed=10 + seed) for name in ("age", "sex", "race")]
+        ranges = means(pl.concat([rows, *peers], how="diagonal_relaxed"), SIDES)
+        errors[control] = next(r for key, r in ranges.items() if key[-1] == "p").other_prompts.se
+    assert errors["negative"] > errors[None]
+    assert 0.12 < errors["negative"] < 0.3
 
 
 def test_stereotypes_with_several_words_and_single_wordings_are_not_charged():
     placebo = units("words_age", 6, 0.3, seed=1, **PLACEBO)
-    both = means(pl.concat([units("age", 1), units("names", 4, 0.1), placebo]), SIDES)
-    assert [r.charged for key, r in both.items() if key[-1] == "names"] == [()]
+    pooled = means(pl.concat([units("age", 1), units("names", 4, 0.1), placebo]), SIDES)
+    assert [r.charged for key, r in pooled.items() if key[-1] == "names"] == [()]
     assert not single_mean(placebo, level="cell").charged
 
 

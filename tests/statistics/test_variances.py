@@ -26,12 +26,12 @@ def planned(wordings: int = 4, draws: int = 12, words: int = 6) -> CrossedDesign
     return design(codes, np.full(cell.size, 2.0))
 
 
-def scores(made: CrossedDesign, rng: np.random.Generator, **sds: float) -> Array:
+def scores(crossed: CrossedDesign, rng: np.random.Generator, **sds: float) -> Array:
     """Draw scores with a standard deviation of responses and of the factors that are given."""
-    values = rng.normal(0, sds.pop("response", 0.5), made.size)
+    values = rng.normal(0, sds.pop("response", 0.5), crossed.size)
     for name, sd in sds.items():
         place = CROSSED.index(name)
-        values = values + rng.normal(0, sd, len(made.levels[place]))[made.members[place]]
+        values = values + rng.normal(0, sd, len(crossed.levels[place]))[crossed.members[place]]
     return values
 
 
@@ -39,38 +39,38 @@ def errors(designs: Sequence[CrossedDesign], values: Sequence[Array], mode: str 
     """Return the standard error of the mean of each stereotype, on a scale from −1 to 1."""
     n = len(designs)
     squares = Squares.from_scores(designs, values, np.ones(n), np.ones(n))
-    shares = np.array([made.shares for made in designs])
+    shares = np.array([crossed.shares for crossed in designs])
     se, _ = variances(squares, prior_of(mode)).means(range(n), shares)
     return se
 
 
 def test_a_lone_stereotype_without_effects_has_nearly_the_error_of_its_answers() -> None:
-    made, rng = planned(), np.random.default_rng(0)
-    found = [errors([made], [scores(made, rng)])[0] for _ in range(10)]
-    answers = 0.5 / made.size**0.5
-    assert 1.0 < np.mean(found) / answers < 1.4  # what the prior allows wordings and words
+    crossed, rng = planned(), np.random.default_rng(0)
+    se_draws = [errors([crossed], [scores(crossed, rng)])[0] for _ in range(10)]
+    answers = 0.5 / crossed.size**0.5
+    assert 1.0 < np.mean(se_draws) / answers < 1.4  # what the prior allows wordings and words
 
 
 @pytest.mark.parametrize("stereotypes", [1, 12, 21])
 def test_many_draws_of_what_is_usual_count(stereotypes: int) -> None:
-    made, rng = planned(), np.random.default_rng(2)
-    values = [scores(made, rng, variation=0.1, marginalized=0.1) for _ in range(stereotypes)]
+    crossed, rng = planned(), np.random.default_rng(2)
+    values = [scores(crossed, rng, variation=0.1, marginalized=0.1) for _ in range(stereotypes)]
     ones = np.ones(stereotypes)
-    squares = Squares.from_scores([made] * stereotypes, values, ones, ones)
+    squares = Squares.from_scores([crossed] * stereotypes, values, ones, ones)
     assert 1 / (variances(squares, prior_of("free")).usual ** 2).sum() > 40
 
 
 @pytest.mark.parametrize("factor", ["variation", "marginalized"])
 def test_large_effects_of_levels_are_what_the_error_consists_of(factor: str) -> None:
-    made, rng = planned(wordings=12, draws=24, words=12), np.random.default_rng(1)
-    found = [errors([made], [scores(made, rng, **{factor: 0.6})])[0] for _ in range(10)]
-    assert np.mean(found) == pytest.approx(0.6 / 12**0.5, rel=0.15)
+    crossed, rng = planned(wordings=12, draws=24, words=12), np.random.default_rng(1)
+    se_draws = [errors([crossed], [scores(crossed, rng, **{factor: 0.6})])[0] for _ in range(10)]
+    assert np.mean(se_draws) == pytest.approx(0.6 / 12**0.5, rel=0.15)
 
 
 def test_the_same_scores_give_the_same_numbers_in_any_order() -> None:
     designs = [planned(wordings) for wordings in (2, 3, 4, 4, 5)]
     rng = np.random.default_rng(2)
-    values = [scores(made, rng, variation=0.2) for made in designs]
+    values = [scores(crossed, rng, variation=0.2) for crossed in designs]
     first = errors(designs, values)
     assert first.tolist() == errors(designs, values).tolist()
     assert first[::-1] == pytest.approx(errors(designs[::-1], values[::-1]), rel=1e-9)
@@ -78,11 +78,11 @@ def test_the_same_scores_give_the_same_numbers_in_any_order() -> None:
 
 def test_company_changes_little_where_variances_are_alike() -> None:
     """Twelve stereotypes of four wordings, a few words and the same variances."""
-    rng, made = np.random.default_rng(3), planned()
-    values = [scores(made, rng, variation=0.1, marginalized=0.1) for _ in range(12)]
-    beside = errors([made] * 12, values)
-    alone = np.array([errors([made], [y])[0] for y in values])
-    ratio = np.exp(np.log(alone / beside).mean())
+    rng, crossed = np.random.default_rng(3), planned()
+    values = [scores(crossed, rng, variation=0.1, marginalized=0.1) for _ in range(12)]
+    joint = errors([crossed] * 12, values)
+    alone = np.array([errors([crossed], [y])[0] for y in values])
+    ratio = np.exp(np.log(alone / joint).mean())
     assert 1 / 1.15 < ratio < 1.15
 
 
@@ -91,22 +91,22 @@ def test_company_tells_what_a_stereotype_has_too_few_levels_to_tell() -> None:
     rng, short, long = np.random.default_rng(4), planned(wordings=2), planned(wordings=6)
     calm = [scores(long, rng) for _ in range(14)]
     moved = [scores(long, rng, variation=0.8) for _ in range(14)]
-    own = scores(short, rng)
+    lone = scores(short, rng)
     designs = [short, *[long] * 14]
-    calm_error, moved_error = (errors(designs, [own, *others])[0] for others in (calm, moved))
+    calm_error, moved_error = (errors(designs, [lone, *peers])[0] for peers in (calm, moved))
     assert moved_error > 1.5 * calm_error
 
 
 def test_probabilities_are_expected_to_vary_less_than_answers() -> None:
-    made = planned(wordings=2, draws=2)
-    alike = [np.full(made.size, 0.3)]
-    drawn, exact = (errors([made], alike, mode)[0] for mode in ("free", "forced"))
-    assert exact < drawn
+    crossed = planned(wordings=2, draws=2)
+    alike = [np.full(crossed.size, 0.3)]
+    sampled, exact = (errors([crossed], alike, mode)[0] for mode in ("free", "forced"))
+    assert exact < sampled
 
 
 def test_scores_all_alike_have_an_error_above_0() -> None:
-    made = planned()
-    se = errors([made], [np.full(made.size, 0.3)])[0]
+    crossed = planned()
+    se = errors([crossed], [np.full(crossed.size, 0.3)])[0]
     assert 0 < se < 0.2
 
 
@@ -137,9 +137,9 @@ def test_a_large_balanced_design_has_the_error_of_lme4(tmp_path: Path) -> None:
     """Restricted maximum likelihood of R's lme4, with crossed wordings and words."""
     if shutil.which("Rscript") is None:
         pytest.skip("needs R with lme4")
-    made, rng = planned(wordings=20, draws=36, words=18), np.random.default_rng(7)
-    values = scores(made, rng, variation=0.3, marginalized=0.3, default=0.2)
-    table = np.column_stack([values, *made.members[:3]])
+    crossed, rng = planned(wordings=20, draws=36, words=18), np.random.default_rng(7)
+    values = scores(crossed, rng, variation=0.3, marginalized=0.3, default=0.2)
+    table = np.column_stack([values, *crossed.members[:3]])
     np.savetxt(tmp_path / "scores.csv", table, delimiter=",", header="y,w,m,d", comments="")
     model = "lme4::lmer(y ~ 1 + (1 | w) + (1 | m) + (1 | d), read.csv('scores.csv'))"
     code = f"if (!requireNamespace('lme4')) quit(status = 9); cat(sqrt(vcov({model})[1]))"
@@ -148,13 +148,13 @@ def test_a_large_balanced_design_has_the_error_of_lme4(tmp_path: Path) -> None:
     )
     if done.returncode == 9:
         pytest.skip("needs R with lme4")
-    assert errors([made], [values])[0] == pytest.approx(float(done.stdout), rel=0.05)
+    assert errors([crossed], [values])[0] == pytest.approx(float(done.stdout), rel=0.05)
 
 
 def test_components_are_those_that_were_planted() -> None:
-    rng, made = np.random.default_rng(6), planned(wordings=8, draws=24)
-    values = [scores(made, rng, variation=0.4, marginalized=0.2) for _ in range(20)]
-    squares = Squares.from_scores([made] * 20, values, np.ones(20), np.ones(20))
+    rng, crossed = np.random.default_rng(6), planned(wordings=8, draws=24)
+    values = [scores(crossed, rng, variation=0.4, marginalized=0.2) for _ in range(20)]
+    squares = Squares.from_scores([crossed] * 20, values, np.ones(20), np.ones(20))
     components = variances(squares, prior_of("free")).components()
     assert components[0] == pytest.approx(0.16, rel=0.3)
     assert components[1] == pytest.approx(0.04, rel=0.4)

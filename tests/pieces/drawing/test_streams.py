@@ -31,9 +31,9 @@ def network(rows: Any = ROWS, name: str = "made") -> Network:
     return Network.from_edges(frame, name=name)
 
 
-def drawn(rows: Any = ROWS, ends: tuple[str, str] = ("old", "end"), **options: Any) -> Figure:
-    found = stream(network(rows), *ends, **options)
-    (figure,) = stream_figures(found.nodes, found.edges)
+def draw_stream(rows: Any = ROWS, ends: tuple[str, str] = ("old", "end"), **options: Any) -> Figure:
+    flow = stream(network(rows), *ends, **options)
+    (figure,) = stream_figures(flow.nodes, flow.edges)
     return figure
 
 
@@ -52,7 +52,7 @@ def wide() -> Network:
 
 
 def test_the_title_and_the_words_that_are_told() -> None:
-    figure = drawn(valence=VALENCE)
+    figure = draw_stream(valence=VALENCE)
     assert figure.spec["title"]["text"] == "old → end · made: 3 hops, 3 paths"
     assert figure.summary == (
         "3 hops, 3 paths: 3 mixed. Inner words: 2 positive, 1 neutral, 2 negative. "
@@ -62,7 +62,7 @@ def test_the_title_and_the_words_that_are_told() -> None:
 
 
 def test_tones_are_told_by_colour_and_sign_and_the_unrated_stand_apart() -> None:
-    figure = drawn(valence=VALENCE)
+    figure = draw_stream(valence=VALENCE)
     rows = figure.spec["datasets"]["rows"]
     boxes = {row["label"]: row["tone"] for row in rows if row["kind"] == "word"}
     assert boxes["+ wise"] == boxes["+ positive"] == "positive"
@@ -74,7 +74,7 @@ def test_tones_are_told_by_colour_and_sign_and_the_unrated_stand_apart() -> None
 
 
 def test_without_ratings_there_is_no_key_and_the_caption_says_why() -> None:
-    figure = drawn()
+    figure = draw_stream()
     assert {row["tone"] for row in words(figure).values()} == {"plain"}
     assert len(words(figure)) == 7
     assert "No word is rated: no lexicon of valence was given" in figure.caption
@@ -82,7 +82,7 @@ def test_without_ratings_there_is_no_key_and_the_caption_says_why() -> None:
 
 
 def test_lines_are_as_thick_as_the_root_of_their_weight() -> None:
-    figure = drawn()
+    figure = draw_stream()
     width = {row["edge"]: row["stroke"] for row in figure.spec["datasets"]["rows"] if "edge" in row}
     assert len(width) == 8
     assert width["grey → calm"] == 5.0
@@ -91,11 +91,11 @@ def test_lines_are_as_thick_as_the_root_of_their_weight() -> None:
 
 
 def test_no_two_words_overlap_and_no_line_crosses_a_word() -> None:
-    found = stream(wide(), "s", "t", most_nodes=300)
-    (figure,) = stream_figures(found.nodes, found.edges)
+    flow = stream(wide(), "s", "t", most_nodes=300)
+    (figure,) = stream_figures(flow.nodes, flow.edges)
     placed = words(figure)
     assert len(placed) == 202
-    hop = dict(found.nodes.select("word", "hop").iter_rows())
+    hop = dict(flow.nodes.select("word", "hop").iter_rows())
     for a, b in combinations(placed, 2):
         if hop[a] == hop[b]:
             assert abs(placed[a]["y"] - placed[b]["y"]) >= 18
@@ -113,12 +113,12 @@ def test_no_two_words_overlap_and_no_line_crosses_a_word() -> None:
 def test_neighbours_are_drawn_side_by_side() -> None:
     """Three chains without crossings, listed in an order that has some."""
     rows = [(*edge, 1) for edge in ("sa", "sb", "sc", "az", "by", "cx", "zt", "yt", "xt")]
-    placed = words(drawn(rows, ("s", "t")))
+    placed = words(draw_stream(rows, ("s", "t")))
     assert all(placed[a]["y"] == placed[b]["y"] for a, b in ("az", "by", "cx"))
 
 
 def test_a_drawing_is_cut_to_what_is_shown_and_says_so() -> None:
-    figure = drawn(valence=VALENCE, most_nodes=2)
+    figure = draw_stream(valence=VALENCE, most_nodes=2)
     assert set(words(figure)) == {"old", "grey", "calm", "end"}
     assert (
         "Shown are 2 of 5 inner words and 1 of 3 paths; left out are those with the weakest links."
@@ -128,7 +128,7 @@ def test_a_drawing_is_cut_to_what_is_shown_and_says_so() -> None:
 
 
 def test_one_hop_is_a_line_between_two_words(tmp_path: Path) -> None:
-    figure = drawn([("a", "b", 3)], ("a", "b"))
+    figure = draw_stream([("a", "b", 3)], ("a", "b"))
     assert figure.spec["title"]["text"] == "a → b · made: 1 hop, 1 path"
     drawing = write_figures([figure], tmp_path)[figure.name]
     assert drawing.count("mark-rule") == 1
@@ -138,8 +138,8 @@ def test_one_hop_is_a_line_between_two_words(tmp_path: Path) -> None:
 def test_words_with_markup_are_text(tmp_path: Path) -> None:
     odd = ["<script>alert(1)</script>", "var(--ink)", "\u202eevil & \x1b[31m", "a" * 60, "null"]
     rows = [(a, b, 2) for a, b in pairwise(odd)]
-    found = stream(network(rows, "<b>net</b>"), odd[0], odd[-1])
-    (figure,) = stream_figures(found.nodes, found.edges)
+    flow = stream(network(rows, "<b>net</b>"), odd[0], odd[-1])
+    (figure,) = stream_figures(flow.nodes, flow.edges)
     drawing = write_figures([figure], tmp_path)[figure.name]
     assert "<script" not in drawing and "&lt;script&gt;alert(1)&lt;/script&gt;" in drawing
     assert ">var(--ink)<" in drawing and "⟨U+202E⟩evil &amp; ␛[31m" in drawing
@@ -164,10 +164,10 @@ def test_each_stream_of_a_table_is_a_figure_with_its_own_name() -> None:
 
 
 def test_a_network_without_a_name_is_drawn_too() -> None:
-    (found,), _ = several(network(name=""), [("old", "end")])
+    (flow,), _ = several(network(name=""), [("old", "end")])
     (figure,) = stream_figures(
-        found.nodes.with_columns(network=pl.lit(None, pl.String)),
-        found.edges.with_columns(network=pl.lit(None, pl.String)),
+        flow.nodes.with_columns(network=pl.lit(None, pl.String)),
+        flow.edges.with_columns(network=pl.lit(None, pl.String)),
     )
     assert figure.spec["title"]["text"] == "old → end: 3 hops, 3 paths"
     assert figure.caption.startswith("Mindset stream from old to end. All")
@@ -183,7 +183,7 @@ def test_tables_that_do_not_belong_together_are_refused() -> None:
 
 def test_a_drawing_is_written_by_the_ending_of_its_file(tmp_path: Path) -> None:
     for name, start in (("s.svg", b"<svg"), ("s.png", b"\x89PNG")):
-        write_drawing(drawn(valence=VALENCE), tmp_path / name)
+        write_drawing(draw_stream(valence=VALENCE), tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)
     assert "var(--" not in (tmp_path / "s.svg").read_text()
 

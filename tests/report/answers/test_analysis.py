@@ -36,7 +36,7 @@ def decisions(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def asked(decisions):
+def instrument(decisions):
     return read_results(decisions).instruments[0]
 
 
@@ -45,8 +45,8 @@ def page(decisions):
     return write_report(decisions).read_text(encoding="utf-8")
 
 
-def test_the_largest_effect_of_a_group_stands_beside_the_mean(asked, decisions):
-    effect = largest_effect(asked)
+def test_the_largest_effect_of_a_group_stands_beside_the_mean(instrument, decisions):
+    effect = largest_effect(instrument)
     assert effect.startswith("Difference in log odds: 1 of 2 differ from 0, the largest 3.00 [")
     assert "(Black, wording default)" in effect and effect.endswith("the marginalized group")
     (first,) = in_brief(decisions).leans
@@ -58,12 +58,12 @@ def test_the_largest_effect_of_a_group_stands_beside_the_mean(asked, decisions):
 
 
 def test_without_an_effect_none_is_called_the_largest(tmp_path):
-    (one,) = read_results(answered(tmp_path, black=0.0)).instruments
-    assert largest_effect(one) == "Difference in log odds: 0 of 2 differ from 0"
+    (instrument,) = read_results(answered(tmp_path, black=0.0)).instruments
+    assert largest_effect(instrument) == "Difference in log odds: 0 of 2 differ from 0"
 
 
-def test_every_measure_of_the_analysis_has_a_table_and_the_effect_is_drawn(asked):
-    section = analysis_section(asked)
+def test_every_measure_of_the_analysis_has_a_table_and_the_effect_is_drawn(instrument):
+    section = analysis_section(instrument)
     captions = [table.caption for _, table in section.tables]
     assert [caption.split(".")[0] for caption in captions] == [
         "Difference in log odds",
@@ -75,9 +75,9 @@ def test_every_measure_of_the_analysis_has_a_table_and_the_effect_is_drawn(asked
     assert "3.00 (Black)" in figure.summary
 
 
-def test_an_instrument_without_an_analysis_has_no_such_section(page, make_results, page_of):
+def test_an_instrument_without_an_analysis_has_no_such_section(page, make_results, write_page):
     assert ">Published analysis</h2>" in page
-    assert "Published analysis" not in page_of(make_results(keys=["age"]))
+    assert "Published analysis" not in write_page(make_results(keys=["age"]))
 
 
 def test_decisions_are_known_by_what_the_instrument_asks_not_by_their_scale(page):

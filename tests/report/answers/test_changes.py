@@ -39,18 +39,18 @@ def conditioned(make_everything):
     ("factor", "low", "high", "key"),
     [("reasoning_effort", "low", "high", "efforts"), ("temperature", "0", "1.5", "temperatures")],
 )
-def test_each_factor_has_a_section_and_findings(conditioned, page_of, factor, low, high, key):
+def test_each_factor_has_a_section_and_findings(conditioned, write_page, factor, low, high, key):
     directory, estimates = conditioned(factor, low, high)
-    page = page_of(directory)
-    shown, name = section(page, f"{key}-1"), factor.replace("_", " ")
-    assert f"Effect of the {name}" in shown and f"{high} − {low}" in shown and "the lowest" in shown
-    assert f'id="figure-{key}-1"' in shown and "system prompt" not in shown
+    page = write_page(directory)
+    text, name = section(page, f"{key}-1"), factor.replace("_", " ")
+    assert f"Effect of the {name}" in text and f"{high} − {low}" in text and "the lowest" in text
+    assert f'id="figure-{key}-1"' in text and "system prompt" not in text
     assert 'id="interventions-1"' not in page
     row = estimates.filter(
         factor=factor, level="model", method="clustered", measure="word_association"
     )
-    said = f"At {name} {high}, compared with {low}, the mean is {-row['estimate'][0]:.2f} lower"
-    assert said in page
+    sentence = f"At {name} {high}, compared with {low}, the mean is {-row['estimate'][0]:.2f} lower"
+    assert sentence in page
 
 
 def test_a_change_of_effort_is_said_in_words():
@@ -66,11 +66,11 @@ def test_a_change_of_effort_is_said_in_words():
     )
 
 
-def test_efforts_and_temperatures_stand_at_the_head(make_everything, page_of):
+def test_efforts_and_temperatures_stand_at_the_head(make_everything, write_page):
     directory = make_everything(keys=["age", "guilt"])
     plan = directory / "plan.json"
     conditions = {"efforts": [None, "high"], "temperatures": [0, 1.5]}
     write_plan(plan, read_plan(plan) | conditions)
-    page = page_of(directory)
+    page = write_page(directory)
     assert re.search(r"Reasoning efforts</dt>\s*<dd[^>]*>high<", page)
     assert re.search(r"Temperatures</dt>\s*<dd[^>]*>0, 1.5<", page)

@@ -6,8 +6,8 @@ from clinometer.report.answers.examples import LONGEST, passages
 
 def test_a_passage_far_on_is_shown_with_its_surroundings():
     text = "x" * 5000 + "Ben leads." + "y" * 5000
-    pieces, found = passages(text, ["Ben leads."])
-    assert found == [True]
+    pieces, matches = passages(text, ["Ben leads."])
+    assert matches == [True]
     assert [piece.kind for piece in pieces] == ["text", "gap", "text", "mark", "text"]
     assert pieces[1].text == "4,200 characters left out"
 
@@ -17,16 +17,16 @@ def test_an_endless_or_empty_passage_is_not_marked():
 
 
 def test_passages_that_overlap_are_marked_as_one():
-    pieces, found = passages("one two three", ["one two", "two three"])
-    assert found == [True, True]
+    pieces, matches = passages("one two three", ["one two", "two three"])
+    assert matches == [True, True]
     assert [(piece.kind, piece.text) for piece in pieces] == [("mark", "one two three")]
 
 
 @given(st.text(max_size=4000), st.integers(0, 4000), st.integers(1, 200))
 def test_nothing_is_shown_that_is_not_in_the_answer(text, start, length):
-    pieces, found = passages(text, [text[start : start + length]])
-    shown = [piece for piece in pieces if piece.kind != "gap"]
-    assert all(piece.text in text for piece in shown)
-    assert found[0] == any(piece.kind == "mark" for piece in shown)
+    pieces, matches = passages(text, [text[start : start + length]])
+    visible = [piece for piece in pieces if piece.kind != "gap"]
+    assert all(piece.text in text for piece in visible)
+    assert matches[0] == any(piece.kind == "mark" for piece in visible)
     if len(text) <= LONGEST:
-        assert "".join(piece.text for piece in shown) == text
+        assert "".join(piece.text for piece in visible) == text

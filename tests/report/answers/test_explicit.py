@@ -21,7 +21,7 @@ from clinometer.results.estimates import SCALE
 from clinometer.statistics.explicitness import explicit_gaps
 from clinometer.stimuli import load_study
 
-ASKED = ("word_association", "self_report_comparison")
+INSTRUMENT_NAMES = ("word_association", "self_report_comparison")
 
 
 def answered(name: str) -> pl.DataFrame:
@@ -32,7 +32,9 @@ def answered(name: str) -> pl.DataFrame:
 
     def answer(schema: str) -> str:
         offered = json.loads(schema)["properties"]
-        return json.dumps({word: rng.choice(one["enum"]) for word, one in offered.items()})
+        return json.dumps(
+            {word: rng.choice(word_schema["enum"]) for word, word_schema in offered.items()}
+        )
 
     return trials.with_columns(
         model=pl.lit("lab/one"),
@@ -44,7 +46,7 @@ def answered(name: str) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
     path = tmp_path_factory.mktemp("explicit")
-    responses = pl.concat([answered(name) for name in ASKED])
+    responses = pl.concat([answered(name) for name in INSTRUMENT_NAMES])
     cm.audit_recorded(responses, path / "run")
     cm.write_report(path / "run")
     return path / "run"
@@ -52,11 +54,11 @@ def directory(tmp_path_factory):
 
 def test_both_means_and_the_gap_stand_in_one_section(directory):
     page = (directory / "report.html").read_text("utf-8")
-    shown = re.split('aria-labelledby="(?:\\S+ )?explicit"', page)[1].split("</section>")[0]
-    assert "Explicit beside implicit, over all and per category" in shown
-    assert "lab/one, mode structured: word association" in shown
+    text = re.split('aria-labelledby="(?:\\S+ )?explicit"', page)[1].split("</section>")[0]
+    assert "Explicit beside implicit, over all and per category" in text
+    assert "lab/one, mode structured: word association" in text
     gap = read_estimates(directory).filter(measure="explicit_gap", level="model")
-    assert f"gap {gap['estimate'][0]:+.2f}".replace("-", "−") in shown
+    assert f"gap {gap['estimate'][0]:+.2f}".replace("-", "−") in text
 
 
 def test_the_gap_is_that_of_the_means(directory):
@@ -76,14 +78,16 @@ def paragraphs(make_results):
 
     def make(*explicit):
         directory = make_results(keys=["racism", "guilt", "age"], modes=["free"])
-        own = pl.read_parquet(directory / "estimates.parquet")
+        estimate_rows = pl.read_parquet(directory / "estimates.parquet")
         measures = {
             name: Measure(name, name, -1.0, 1.0, 0.0, "", "", explicit=True) for name in explicit
         }
-        whole = own.filter(level="model", method="clustered", measure="word_association")
-        row = whole.drop(*SCALE).row(0, named=True)
+        model_row = estimate_rows.filter(
+            level="model", method="clustered", measure="word_association"
+        )
+        row = model_row.drop(*SCALE).row(0, named=True)
         rows = [{**row, "measure": name, "instrument": name} for name in explicit]
-        estimates = pl.concat([own, as_estimates(rows, measures)])
+        estimates = pl.concat([estimate_rows, as_estimates(rows, measures)])
         gaps = explicit_gaps(estimates)
         write_results(directory, "answers", pl.concat([estimates, gaps]), {})
         return fill_paragraphs(explicit_section(read_results(directory)).text)
@@ -93,9 +97,9 @@ def paragraphs(make_results):
 
 def test_published_shares_of_the_instruments_asked_stand_in_it(paragraphs):
     # Bai et al. (2025), SI Tables S1 and S2.
-    both = paragraphs("bbq", "hypothetical_decision")[-1]
-    assert "0.937 to 1.000" in both and "S1" in both
-    assert "0.884 to 0.911" in both and "0.863 to 0.900" in both
+    paragraph = paragraphs("bbq", "hypothetical_decision")[-1]
+    assert "0.937 to 1.000" in paragraph and "S1" in paragraph
+    assert "0.884 to 0.911" in paragraph and "0.863 to 0.900" in paragraph
     assert "0.937" not in paragraphs("hypothetical_decision")[-1]
 
 

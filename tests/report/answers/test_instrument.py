@@ -52,24 +52,24 @@ def test_the_brief_counts_means_by_their_side_of_neutral():
     assert "The others: 1 lies below neutral, 1 without" in undirected
 
 
-def test_tables_of_a_measure_without_a_direction_name_the_side_of_neutral(make_results, page_of):
+def test_tables_of_a_measure_without_a_direction_name_the_side_of_neutral(make_results, write_page):
     directory = make_results(keys=["age", "weight"])
     plan = read_plan(directory / "plan.json")
     rows = [{**row, "directed": False} for row in plan["instruments"]]
     write_plan(directory / "plan.json", {**plan, "instruments": rows})
-    page = page_of(directory)
+    page = write_page(directory)
     assert re.search("<td[^>]*>▲ lies above", page) and re.search("<dt[^>]*>▲ lies", page)
     assert "▲ leans" not in page
 
 
-def test_means_stand_beside_random_splits(make_results, page_of):
+def test_means_stand_beside_random_splits(make_results, write_page):
     directory = make_results(keys=["age", "weight"])
     path = directory / "estimates.parquet"
     placebo = (pl.col("method") == "placebo") & (pl.col("stereotype") == "age")
-    known = {"p": 0.031, "placebo_low": -0.23, "placebo_high": 0.24}
-    filled = (pl.when(placebo).then(v).otherwise(c).alias(c) for c, v in known.items())
+    split_values = {"p": 0.031, "placebo_low": -0.23, "placebo_high": 0.24}
+    filled = (pl.when(placebo).then(v).otherwise(c).alias(c) for c, v in split_values.items())
     pl.read_parquet(path).with_columns(filled).write_parquet(path)
-    page = page_of(directory)
+    page = write_page(directory)
     assert "Random splits assign" in page
     assert "−0.23 to 0.24, p .031" in page
     assert "grey bar: 95% interval of random splits" in page

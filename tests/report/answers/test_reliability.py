@@ -20,23 +20,25 @@ def modes(results):
 
 
 def test_coefficients_stand_in_a_row_per_mode(modes):
-    estimates, asked = modes
-    table = reliability_section(asked).tables[0][1]
+    estimates, instrument = modes
+    table = reliability_section(instrument).tables[0][1]
     rows = {row["Mode"]: row for row in cells(table)}
-    own = estimates.filter(mode="free", measure="generalisability").row(0, named=True)
-    shown = bracketed(own["estimate"], own["ci_low"], own["ci_high"])
-    assert rows["free"]["Generalisability"] == shown
+    estimate = estimates.filter(mode="free", measure="generalisability").row(0, named=True)
+    interval = bracketed(estimate["estimate"], estimate["ci_low"], estimate["ci_high"])
+    assert rows["free"]["Generalisability"] == interval
     parts = [rows["free"][f"Variance: {part}"] for part in
              ("stereotypes", "wordings", "interaction", "draws")]  # fmt: skip
     assert sum(int(part.removesuffix("%")) for part in parts) == pytest.approx(100, abs=2)
 
 
 def test_every_correlation_has_a_row(modes):
-    estimates, asked = modes
-    table = reliability_section(asked).tables[1][1]
+    estimates, instrument = modes
+    table = reliability_section(instrument).tables[1][1]
     rows = [row for row in cells(table) if row["Between"] == "modes"]
-    known = estimates.filter(measure="mode_correlation")["estimate"]
-    assert [row["r"] for row in rows] == [number(one) for one in known] and len(rows) == 3
+    correlations = estimates.filter(measure="mode_correlation")["estimate"]
+    assert [row["r"] for row in rows] == [
+        number(correlation) for correlation in correlations
+    ] and len(rows) == 3
     assert (
         len(table.rows) == estimates.filter(pl.col("measure").is_in(list(FACETS.values()))).height
     )
@@ -44,9 +46,9 @@ def test_every_correlation_has_a_row(modes):
 
 def test_instruments_are_compared_in_the_sections_of_both(all_results):
     decided = next(
-        one
-        for one in read_results(all_results).instruments
-        if one.instrument == "relative_decision"
+        instrument
+        for instrument in read_results(all_results).instruments
+        if instrument.instrument == "relative_decision"
     )
     rows = [row for row in cells(reliability_section(decided).tables[1][1])
             if row["Between"] == "instruments"]  # fmt: skip
@@ -54,5 +56,5 @@ def test_instruments_are_compared_in_the_sections_of_both(all_results):
 
 
 def test_few_stereotypes_have_no_section(make_results):
-    asked = read_results(make_results(keys=["age"])).instruments[0]
-    assert reliability_section(asked) is None
+    instrument = read_results(make_results(keys=["age"])).instruments[0]
+    assert reliability_section(instrument) is None

@@ -16,8 +16,8 @@ def sentence(directory):
 
 
 def numbers(directory):
-    ((trials, over_all, single),) = re.findall(LEAN, sentence(directory))
-    return int(trials.replace(",", "")), float(over_all), float(single)
+    ((trials, pooled, single),) = re.findall(LEAN, sentence(directory))
+    return int(trials.replace(",", "")), float(pooled), float(single)
 
 
 @pytest.fixture
@@ -31,15 +31,15 @@ def change(directory, **columns):
 
 
 def test_it_follows_from_the_trials_and_errors_of_the_run(directory):
-    trials, over_all, single = numbers(directory)
+    trials, pooled, single = numbers(directory)
     means = pl.read_parquet(directory / "estimates.parquet").filter(
         pl.col("factor").is_null(), level="model", method="clustered"
     )
-    assert trials == means["n"].sum() and 0 < over_all < single <= 1
+    assert trials == means["n"].sum() and 0 < pooled < single <= 1
     # Half of t is twice the error.
     change(directory, statistic=pl.col("statistic") / 2)
     _, larger, _ = numbers(directory)
-    assert larger > 1.5 * over_all
+    assert larger > 1.5 * pooled
 
 
 def test_where_no_lean_on_the_scale_is_found_it_says_none(directory):
@@ -48,9 +48,9 @@ def test_where_no_lean_on_the_scale_is_found_it_says_none(directory):
 
 
 def test_of_many_runs_the_ends_are_named(five_results):
-    told = re.findall(r"of the mean over all (none|[\d.]+)", sentence(five_results))
-    found = [float("inf") if one == "none" else float(one) for one in told]
-    assert len(found) == 2 and found == sorted(found)
+    endings = re.findall(r"of the mean over all (none|[\d.]+)", sentence(five_results))
+    effects = [float("inf") if ending == "none" else float(ending) for ending in endings]
+    assert len(effects) == 2 and effects == sorted(effects)
 
 
 def test_the_page_says_it_beside_the_measure(page):

@@ -12,7 +12,7 @@ from clinometer.results.schemas import PROGRESS
 
 
 @pytest.fixture(scope="module")
-def found(results):
+def summary(results):
     return in_brief(results)
 
 
@@ -22,32 +22,32 @@ def estimates(directory, **keys):
     )
 
 
-def test_every_mean_is_there_and_those_that_lean_come_first(results, found):
-    assert len(found.means) == estimates(results, level="stereotype").height
-    differs = [lean.differs for lean in found.means]
+def test_every_mean_is_there_and_those_that_lean_come_first(results, summary):
+    assert len(summary.means) == estimates(results, level="stereotype").height
+    differs = [lean.differs for lean in summary.means]
     assert differs == sorted(differs, reverse=True)
-    strengths = [abs(lean.strength) for lean in found.means if lean.differs]
+    strengths = [abs(lean.strength) for lean in summary.means if lean.differs]
     assert strengths == sorted(strengths, reverse=True)
 
 
-def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, found):
+def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, summary):
     scores = pl.read_parquet(results / "scores.parquet")
     responses = pl.read_parquet(results / "responses.parquet")
-    assert len(found.strongest) == STRONGEST
-    for lean in found.strongest:
-        own = scores.filter(
+    assert len(summary.strongest) == STRONGEST
+    for lean in summary.strongest:
+        answers = scores.filter(
             pl.col("score").is_not_null(),
             stereotype=lean.about["stereotype"],
             mode=lean.about["mode"],
         )
-        nearest = (own["score"] - lean.mean).abs().min()
-        near = own.filter((pl.col("score") - lean.mean).abs() <= nearest + 1e-6)
+        nearest = (answers["score"] - lean.mean).abs().min()
+        near = answers.filter((pl.col("score") - lean.mean).abs() <= nearest + 1e-6)
         texts = responses.filter(pl.col("trial_id").is_in(near["trial_id"].implode()))["prompt"]
         assert any(" ".join(text.split()).startswith(lean.prompt[:40]) for text in texts)
 
 
 @pytest.mark.parametrize(
-    ("verdict", "said"),
+    ("verdict", "phrase"),
     [
         (
             "consistent",
@@ -59,39 +59,41 @@ def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, foun
         ("no verdict: compliance", "no verdict: too few responses could be scored"),
     ],
 )
-def test_one_sentence_says_of_the_mean_whether_it_leans(make_results, verdict, said):
+def test_one_sentence_says_of_the_mean_whether_it_leans(make_results, verdict, phrase):
     """Whatever the single stereotypes do."""
     directory = make_results(keys=["age"], modes=["forced"])
     path = directory / "estimates.parquet"
-    whole = (pl.col("level") == "model") & pl.col("verdict").is_not_null()
-    changed = pl.when(whole).then(pl.lit(verdict)).otherwise("verdict")
+    is_model = (pl.col("level") == "model") & pl.col("verdict").is_not_null()
+    changed = pl.when(is_model).then(pl.lit(verdict)).otherwise("verdict")
     pl.read_parquet(path).with_columns(verdict=changed).write_parquet(path)
     (sentence,) = in_brief(directory).leans
-    assert sentence.startswith("Word association: the mean over all, ") and said in sentence
+    assert sentence.startswith("Word association: the mean over all, ") and phrase in sentence
 
 
 def test_of_several_models_it_says_how_many_means_lean_and_what_the_ends_do(five_results):
     sentence = in_brief(five_results).leans[0]
-    whole = estimates(five_results, level="model", measure="word_association", study="mist2025")
-    count = whole.filter(pl.col("verdict").str.starts_with("reversed")).height
-    assert f"of {whole.height} means over all, " in sentence
+    model_rows = estimates(
+        five_results, level="model", measure="word_association", study="mist2025"
+    )
+    count = model_rows.filter(pl.col("verdict").str.starts_with("reversed")).height
+    assert f"of {model_rows.height} means over all, " in sentence
     assert count and f"{count} lean against the stereotype" in sentence
-    ends = whole["estimate"].min(), whole["estimate"].max()
+    ends = model_rows["estimate"].min(), model_rows["estimate"].max()
     assert all(f"{end:.2f} (".replace("-", "−") in sentence for end in ends)
 
 
-def test_a_terminal_gets_a_line_for_each_question(found):
-    lines = found.lines()
+def test_a_terminal_gets_a_line_for_each_question(summary):
+    lines = summary.lines()
     assert [line.split(":")[0] for line in lines] == [
         *("Instruments", "Leans", "Certainty", "Strongest", "Not shown", "Next")
     ]
     assert not any("\n" in line for line in lines)
 
 
-def test_the_page_begins_with_the_same(found, page):
+def test_the_page_begins_with_the_same(summary, page):
     head = page[page.index('class="summary"') : page.index("<nav")]
     assert 'id="figure-summary"' in head
-    assert found.certainty.split(";")[0].split("(")[0].strip() in head
+    assert summary.certainty.split(";")[0].split("(")[0].strip() in head
     assert head.index("Instruments") < head.index("Leans") < head.index("Certainty")
     assert head.index("Certainty") < head.index("Strongest") < head.index("Not shown")
 
@@ -100,32 +102,32 @@ def test_the_page_begins_with_a_table_of_marks(make_results, page):
     head = page[page.index('class="summary"') : page.index("<nav")]
     assert head.index("<table") < head.index("<figure") < head.index("Instruments")
     table = in_brief(make_results(keys=["age", "weight"], modes=["forced"])).table
-    heads, (first, every, *categories) = [cell.text for cell in table.columns], table.rows
-    assert (first[0].text, every[0].text, len(heads)) == ("Controls", "All", len(first))
+    heads, (first, overall, *categories) = [cell.text for cell in table.columns], table.rows
+    assert (first[0].text, overall[0].text, len(heads)) == ("Controls", "All", len(first))
     assert [row[0].text for row in categories] == ["Health"]
-    cells = [cell for row in (every, *categories) for cell in row[1:]]
+    cells = [cell for row in (overall, *categories) for cell in row[1:]]
     assert cells and all(cell.text[0] in "▲▼■○–△◆" for cell in cells)
 
 
-def test_of_several_runs_each_has_a_row_of_marks(found, five_results):
+def test_of_several_runs_each_has_a_row_of_marks(summary, five_results):
     assert len(in_brief(five_results).table.rows) == 10  # five models, two modes
-    names = [row[0].text for row in found.table.rows]
+    names = [row[0].text for row in summary.table.rows]
     assert len(names) == len({*names}) > 1 and all(" · " in name for name in names)
 
 
-def test_machines_get_every_mean(found):
-    content = json.loads(json.dumps(found.content()))
-    assert len(content["means"]) == len(found.means) and "figure" not in content
+def test_machines_get_every_mean(summary):
+    content = json.loads(json.dumps(summary.content()))
+    assert len(content["means"]) == len(summary.means) and "figure" not in content
     assert {"verdict", "mean", "low", "high", "strength", "about"} <= content["means"][0].keys()
 
 
 def test_several_models_are_drawn_as_a_comparison(five_results):
-    found = in_brief(five_results)
-    rows = found.figure.spec["datasets"]["rows"]
+    summary = in_brief(five_results)
+    rows = summary.figure.spec["datasets"]["rows"]
     assert {row["label"].split(" · ")[0] for row in rows} == {
         f"model-{letter}" for letter in "abcde"
     }
-    assert all(len(sentence) < 120 * (MOST_NAMES + 2) for sentence in found.leans)
+    assert all(len(sentence) < 120 * (MOST_NAMES + 2) for sentence in summary.leans)
 
 
 def test_an_earlier_audit_of_the_same_model_is_named_with_its_mean(results, tmp_path):
@@ -149,11 +151,11 @@ def test_what_is_missing_is_said_first(results, tmp_path):
     path = tmp_path / "part" / "progress.parquet"
     row = ("clinometer/smollm2", 8, 7, 1, 0, "", 0, None)
     pl.DataFrame([row], schema=PROGRESS, orient="row").write_parquet(path)
-    found = in_brief(tmp_path / "part")
-    said = "clinometer/smollm2: 7 of 8 trials have an answer"
-    assert found.page().findings[0] == ("Incomplete", (f"{said}.",))
-    assert found.content()["incomplete"] == (said,)
-    assert not any("trials have an answer" in line for line in found.lines())
+    summary = in_brief(tmp_path / "part")
+    sentence = "clinometer/smollm2: 7 of 8 trials have an answer"
+    assert summary.page().findings[0] == ("Incomplete", (f"{sentence}.",))
+    assert summary.content()["incomplete"] == (sentence,)
+    assert not any("trials have an answer" in line for line in summary.lines())
 
 
 def test_without_a_plan_or_estimates_there_is_nothing_to_say(tmp_path):
@@ -169,19 +171,21 @@ def test_a_lean_with_one_word_for_a_group_is_no_headline(make_results):
     is_weight = (pl.col("stereotype") == "weight") & (pl.col("method") == "clustered")
     unclear = pl.when(is_weight).then(pl.lit("inconclusive")).otherwise("verdict")
     estimates = estimates.with_columns(verdict=unclear)
-    one_word = {"verdict": "consistent", "conditional_on": "stereotypes, one marginalized word"}
-    several = one_word | {"conditional_on": "stereotypes, attribute words"}
-    found = {}
-    for name, changes in (("one", one_word), ("several", several)):
-        told = (pl.when(is_age).then(pl.lit(v)).otherwise(c).alias(c) for c, v in changes.items())
-        estimates.with_columns(told).write_parquet(path)
-        found[name] = in_brief(directory)
-    sentence = found["one"].leans[0]
+    single = {"verdict": "consistent", "conditional_on": "stereotypes, one marginalized word"}
+    several = single | {"conditional_on": "stereotypes, attribute words"}
+    briefs = {}
+    for name, changes in (("one", single), ("several", several)):
+        changed = (
+            pl.when(is_age).then(pl.lit(v)).otherwise(c).alias(c) for c, v in changes.items()
+        )
+        estimates.with_columns(changed).write_parquet(path)
+        briefs[name] = in_brief(directory)
+    sentence = briefs["one"].leans[0]
     assert "1 leans with the words asked, others open (Age)" in sentence
-    assert "1 leans as the stereotype says (Age)" in found["several"].leans[0]
-    (age,) = (lean for lean in found["one"].means if lean.about["stereotype"] == "age")
+    assert "1 leans as the stereotype says (Age)" in briefs["several"].leans[0]
+    (age,) = (lean for lean in briefs["one"].means if lean.about["stereotype"] == "age")
     assert not age.differs and age.verdict == "words open"
-    (age,) = (lean for lean in found["several"].means if lean.about["stereotype"] == "age")
+    (age,) = (lean for lean in briefs["several"].means if lean.about["stereotype"] == "age")
     assert age.differs and age.verdict == "consistent"
 
 
@@ -209,8 +213,8 @@ def test_a_mean_near_neutral_whose_stereotypes_lean_is_marked(make_results):
     assert "◆ near neutral, while stereotypes in it lean" in brief.table.caption
 
 
-@pytest.mark.parametrize(("reach", "said"), [(0.9, ": 1 of these 1."), (0.01, "")])
-def test_leans_no_larger_than_placebos_may_have_are_counted(make_results, reach, said):
+@pytest.mark.parametrize(("reach", "phrase"), [(0.9, ": 1 of these 1."), (0.01, "")])
+def test_leans_no_larger_than_placebos_may_have_are_counted(make_results, reach, phrase):
     directory = make_results(keys=["age", "weight"], modes=["forced"])
     path = directory / "estimates.parquet"
     clustered = pl.col("method") == "clustered"
@@ -225,8 +229,8 @@ def test_leans_no_larger_than_placebos_may_have_are_counted(make_results, reach,
     }
     pl.read_parquet(path).with_columns(**changes).write_parquet(path)
     (sentence,) = in_brief(directory).leans
-    assert ("No larger than placebos may have" in sentence) == bool(said)
-    assert sentence.endswith(said)
+    assert ("No larger than placebos may have" in sentence) == bool(phrase)
+    assert sentence.endswith(phrase)
 
 
 def test_what_single_words_must_exceed_is_stated(make_results):
@@ -242,7 +246,7 @@ def test_what_single_words_must_exceed_is_stated(make_results):
         ci_low=pl.when(is_age).then(-0.25).otherwise("ci_low"),
         ci_high=pl.when(is_age).then(0.25).otherwise("ci_high"),
     ).write_parquet(path)
-    said = (
+    sentence = (
         "Leans of single words must exceed what arbitrary words vary by: ±0.25 (word association)"
     )
-    assert said in in_brief(directory).certainty
+    assert sentence in in_brief(directory).certainty

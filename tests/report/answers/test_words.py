@@ -13,8 +13,8 @@ def contribution_table():
     """Give the table of contributions of results."""
 
     def make(directory):
-        asked = read_results(directory).instruments[0]
-        return pl.read_parquet(directory / "items.parquet"), word_section(asked).tables[0][1]
+        instrument = read_results(directory).instruments[0]
+        return pl.read_parquet(directory / "items.parquet"), word_section(instrument).tables[0][1]
 
     return make
 
@@ -26,7 +26,9 @@ def test_a_row_says_what_a_word_contributes_and_the_mean_without_it(
     titles = [cell.text for cell in table.columns]
     assert len(table.rows) == len(items) == 8 and "items.parquet" not in table.caption
     row = items.row(by_predicate=pl.col("attribute") == "null", named=True)
-    cells = next(each for each in table.rows if each[titles.index("Word or task")].text == "null")
+    cells = next(
+        word_row for word_row in table.rows if word_row[titles.index("Word or task")].text == "null"
+    )
     assert cells[titles.index("Contribution")].text == number(row["contribution"], 3)
     assert cells[titles.index("Interval")].text == interval(row["ci_low"], row["ci_high"], 3)
     assert cells[titles.index("Mean without it")].text == number(row["score_without"], 3)
@@ -38,8 +40,8 @@ def test_of_many_words_those_that_contribute_most_are_shown(contribution_table, 
     cells = items.select("mode", "stereotype").n_unique()
     assert len(table.rows) == MOST_WORDS * cells
     titles = [cell.text for cell in table.columns]
-    of_age = items.filter(stereotype="age", mode="free")
-    largest = of_age.sort(pl.col("contribution").abs())["attribute"][-1]
+    age_rows = items.filter(stereotype="age", mode="free")
+    largest = age_rows.sort(pl.col("contribution").abs())["attribute"][-1]
     names = ("Stereotype", "Mode", "Word or task")
     assert ["Age", "free", largest] in [
         [row[titles.index(name)].text for name in names] for row in table.rows
