@@ -110,8 +110,8 @@ import sys
 from pathlib import Path
 from inspect_ai import eval_retry
 sys.path[:0] = sys.argv[2:]
-from test_inspect_contract import asked
-eval_retry(asked(Path(sys.argv[1]), {1, 2}), log_dir=sys.argv[1], display="none")
+from test_inspect_contract import run_task
+eval_retry(run_task(Path(sys.argv[1]), {1, 2}), log_dir=sys.argv[1], display="none")
 """
 
 
