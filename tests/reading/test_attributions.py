@@ -2,9 +2,9 @@
 
 Only the answers of `PAPER` are real: Li et al. 2025 (arXiv:2506.14161), appendix C.2. The rest are
 written in the manner of the models that the paper asks. The rules were written on `FAMILIAR`.
-`UNSEEN` came later: at first sight 50 of 54, 45 of 49 and 35 of 42 answers were read as a person reads them,
-and none as the opposite; then the rules were widened, and of a fourth lot they read 33 of 33.
-`UNREAD` is what they leave.
+`UNSEEN` came later: at first sight 50 of 54, 45 of 49 and 35 of 42 answers were read as a person
+reads them, and none as the opposite; then the rules were widened, and of a fourth lot they read 33
+of 33. `UNREAD` is what they leave.
 """
 
 from __future__ import annotations
