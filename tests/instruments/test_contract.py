@@ -192,7 +192,7 @@ def associate_and_decide(row: Row, consistent: bool) -> dict[str, str]:
 
 def answered(row: Row, consistent: bool) -> dict[str, str]:
     item = items_of(study_of("bbq"))[row["attributes"][0]]
-    return {"answer": item.options[item.target if consistent else item.other]}
+    return {"answer": item.options[item.target if consistent else item.opposite]}
 
 
 def decided(row: Row, consistent: bool) -> dict[str, str]:

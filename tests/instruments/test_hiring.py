@@ -408,7 +408,7 @@ def test_the_variance_over_names_is_that_of_a_jackknife() -> None:
         )
     n = len(group)
     expected = (n - 1) / n * ((without - np.mean(without)) ** 2).sum()
-    assert tally.over_names[0] == pytest.approx(expected)
+    assert tally.name_variances[0] == pytest.approx(expected)
 
 
 def test_where_groups_are_alike_intervals_reach_the_largest_ratio() -> None:
@@ -463,7 +463,7 @@ def test_of_two_rare_rates_the_true_ratio_is_rejected_in_a_twentieth(
         if ratio == 1:
             is_rejected = not ratio_test.may_equal(1)
         else:
-            is_rejected = ratio_test.p_value(1, ratio, ratio_test.middle_at_one(1)) <= 0.05
+            is_rejected = ratio_test.p_value(1, ratio, ratio_test.median_equal_root(1)) <= 0.05
         rejected += chance * is_rejected
         total += chance
     assert 0.02 <= rejected / total <= 0.07

@@ -26,7 +26,7 @@ from clinometer.simulated.tables import answer_trials
 from clinometer.simulated.truth import Simulation, Truth
 from clinometer.statistics.crossed_factors import crossed_slope
 from clinometer.stimuli import Study, load_study, parse_study
-from clinometer_measures.matched_guise.part import SENTENCES, STATED, part_of, texts_of
+from clinometer_measures.matched_guise.part import SENTENCES, SPEAKER_WORDINGS, part_of, texts_of
 from clinometer_measures.matched_guise.section import _beyond
 
 GUISE = INSTRUMENTS["matched_guise"]
@@ -71,7 +71,9 @@ def test_no_prompt_names_a_group_unless_it_says_so(hofmann: Study, mode: str) ->
     names_group = pl.col("prompt").str.contains(r"(?i)\bblack\b|african|\bwhite\b|american")
     trials = trials_of(hofmann, mode, 4)
     assert trials.filter(names_group).is_empty()
-    statements = [n for n in STATED if n in GUISE.variations_in(mode, hofmann, STATED)]
+    statements = [
+        n for n in SPEAKER_WORDINGS if n in GUISE.variations_in(mode, hofmann, SPEAKER_WORDINGS)
+    ]
     assert trials_of(hofmann, mode, 4, variations=statements).filter(~names_group).is_empty()
 
 

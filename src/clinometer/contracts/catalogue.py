@@ -64,11 +64,11 @@ def register(instrument: Instrument) -> None:
     if clashes:
         raise InputError(f"instrument {name!r}: {min(clashes)!r} already exists; rename it")
     # In the order of lists and reports, whatever package they come from.
-    ordered = sorted([*INSTRUMENTS.values(), instrument], key=lambda known: known.place)
+    ordered = sorted([*INSTRUMENTS.values(), instrument], key=lambda listed: listed.place)
     INSTRUMENTS.clear()
-    INSTRUMENTS.update({known.name: known for known in ordered})
+    INSTRUMENTS.update({listed.name: listed for listed in ordered})
     MEASURES.clear()
-    MEASURES.update({measure.name: measure for known in ordered for measure in known.measures})
+    MEASURES.update({measure.name: measure for listed in ordered for measure in listed.measures})
 
 
 def instrument(name: str) -> Instrument:

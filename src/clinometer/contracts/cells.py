@@ -131,10 +131,10 @@ def by_draw(parts: Sequence[DesignedCells], rows: int = ROWS) -> Iterator[pl.Dat
         )
         # The same trials under each design: `place` moves on by all cells, as rows of `shared` do.
         offsets = range(0, shared.height, len(cells))
-        under_designs = pl.concat(
+        designed_positions = pl.concat(
             positions.with_columns(place=pl.col("place") + offset) for offset in offsets
         )
-        for piece in under_designs.sort("draw", "part", maintain_order=True).iter_slices(rows):
+        for piece in designed_positions.sort("draw", "part", maintain_order=True).iter_slices(rows):
             yield _with_ids(trials[piece["row"]].with_columns(piece["place"]), shared)
 
 

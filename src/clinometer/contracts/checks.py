@@ -31,7 +31,7 @@ __all__ = ["CHECKS", "ContractCheck", "cases"]
 ContractCheck = Callable[[Instrument, Study, str], None]
 
 #: Trials per stereotype and wording that checks draw; half of them where few are compared.
-TRIALS_DRAWN = 8
+TRIALS_PER_CELL = 8
 
 #: Answers that say nothing, and how they ended.
 EMPTY_ANSWERS = (
@@ -105,11 +105,11 @@ def draws_from_study_and_design_alone(instrument: Instrument, study: Study, mode
     """Require that the same draw gives the same trials, and that more iterations append to them."""
     many = _draw(instrument, study, mode)
     _require(many.equals(_draw(instrument, study, mode)), "a second draw gives other trials")
-    few = _draw(instrument, study, mode, TRIALS_DRAWN // 2)
+    few = _draw(instrument, study, mode, TRIALS_PER_CELL // 2)
     same = many.filter(pl.col("trial_id").is_in(few["trial_id"].implode()))
     _require(few.equals(same), "more iterations change the first trials")
     first = many["stereotype"][0]
-    alone = instrument.trials(study, Design(mode, TRIALS_DRAWN), stereotypes=[first])
+    alone = instrument.trials(study, Design(mode, TRIALS_PER_CELL), stereotypes=[first])
     _require(alone.equals(many.filter(stereotype=first)), "trials depend on the other stereotypes")
     # Of a sentence, which is one text for all words, the options alone differ.
     texts = ["prompt", "options"]
@@ -171,24 +171,24 @@ def reads_any_answer(instrument: Instrument, study: Study, mode: str) -> None:
 def scores_its_examples(instrument: Instrument, study: Study, mode: str) -> None:
     """Require examples of every version and order in one mode at least, and their scores."""
     _require(bool(instrument.examples), "no `examples` say what an answer scores")
-    of_mode = [example for example in instrument.examples if example.mode == mode]
-    if not of_mode:
+    mode_examples = [example for example in instrument.examples if example.mode == mode]
+    if not mode_examples:
         return
-    scores_told: dict[tuple[str | None, str | None], set[float]] = {}
+    example_scores: dict[tuple[str | None, str | None], set[float]] = {}
     cells = _draw(instrument, study, mode).group_by(
         "stereotype", "variation", "dimension", maintain_order=True
     )
     for cell, trials in cells:
         key = instrument.key(study, *cell)
         for trial in trials.iter_rows(named=True):
-            told = scores_told.setdefault((trial["version"], trial["order"]), set())
-            for example in of_mode:
+            scores = example_scores.setdefault((trial["version"], trial["order"]), set())
+            for example in mode_examples:
                 if _suits(example, trial):
                     _require_score(instrument, example, trial, key)
-                    told.add(example.score)
-    for (version, order), told in scores_told.items():
+                    scores.add(example.score)
+    for (version, order), scores in example_scores.items():
         turn = f"version {version} and order {order}"
-        _require(len(told) > 1, f"no two examples of {turn} that differ in their score")
+        _require(len(scores) > 1, f"no two examples of {turn} that differ in their score")
 
 
 #: Every check, in the order in which their failures are best read.
@@ -212,7 +212,11 @@ def _require(condition: bool, failure: str) -> None:
 
 
 def _draw(
-    instrument: Instrument, study: Study, mode: str, iterations: int = TRIALS_DRAWN, **design: Any
+    instrument: Instrument,
+    study: Study,
+    mode: str,
+    iterations: int = TRIALS_PER_CELL,
+    **design: Any,
 ) -> pl.DataFrame:
     """Draw trials of all stereotypes and default variations."""
     return instrument.trials(study, Design(mode, iterations, **design))
@@ -224,11 +228,11 @@ def _key(instrument: Instrument, study: Study, trial: Mapping[str, Any]) -> Key:
 
 def _suits(example: Example, trial: Mapping[str, Any]) -> bool:
     """Whether an example is one of a trial."""
-    drawn = {name: value for name, value in example.columns.items() if name in TRIALS}
+    trial_columns = {name: value for name, value in example.columns.items() if name in TRIALS}
     return (
         example.version in (None, trial["version"])
         and example.order in (None, trial["order"])
-        and all(trial[name] == value for name, value in drawn.items())
+        and all(trial[name] == value for name, value in trial_columns.items())
     )
 
 
@@ -267,8 +271,8 @@ def _words(trial: Mapping[str, Any], key: Key) -> dict[str, str]:
             words |= {f"{name}{number}": word for number, word in enumerate(several)}
             words[name] = ", ".join(several)
     for attribute_set in ("tied", "counter"):
-        shown = [w for w in trial["attributes"] or () if key.sets.get(w) == attribute_set]
-        words[f"{attribute_set}_words"] = ", ".join(shown)
+        set_words = [w for w in trial["attributes"] or () if key.sets.get(w) == attribute_set]
+        words[f"{attribute_set}_words"] = ", ".join(set_words)
     return words
 
 

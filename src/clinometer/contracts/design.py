@@ -192,8 +192,8 @@ def draws(
             tied, counter = rng.sample(tied, k=per_set), rng.sample(counter, k=per_set)
         attributes = [*tied, *counter, *words.extra]
         rng.shuffle(attributes)
-        at_random = ordered and per_pair == 1
-        groups = Groups.of(words).draw(rng) if at_random else cycle.pair(rotation.number(pair))
+        is_random = ordered and per_pair == 1
+        groups = Groups.of(words).draw(rng) if is_random else cycle.pair(rotation.number(pair))
         for turn, iteration in enumerate(numbers):
             yield {
                 "iteration": iteration,

@@ -361,8 +361,8 @@ class Instrument:
     def is_controlled(self) -> bool:
         """Whether an audit of size quick, if it asks it, asks a positive control too."""
         quick = self.sizes.get("quick")
-        beside = quick is None or bool(self.control and quick.control)
-        return beside or self.controls_within
+        has_control = quick is None or bool(self.control and quick.control)
+        return has_control or self.controls_within
 
     def measure_rows(self) -> list[dict[str, Any]]:
         """Return what readers of results need to know, as JSON: a row for each measure.
@@ -370,7 +370,7 @@ class Instrument:
         A row has the fields of the measure, the name of the `instrument`, its `trial`, `versions`,
         `ordered` and `effect`, and the measures `analysed`, whose ends are null if infinite.
         """
-        of_instrument = {
+        instrument_fields = {
             "instrument": self.name,
             "trial": self.trial,
             "versions": {name: asdict(version) for name, version in self.versions.items()},
@@ -378,7 +378,7 @@ class Instrument:
             "effect": self.effect,
             "analysed": [_json_fields(measure) for measure in self.analysed.values()],
         }
-        return [{**asdict(measure), **of_instrument} for measure in self.measures]
+        return [{**asdict(measure), **instrument_fields} for measure in self.measures]
 
     def variations(self, study: Study) -> dict[str, bool]:
         """Return the variations of a study, and whether each is a default."""
@@ -477,16 +477,20 @@ class Instrument:
                 f"{self.name}: mode {design.mode!r}; allowed are {', '.join(self.modes)}"
             )
         keys, selection = self.select(study, stereotypes, variations)
-        of_mode = self.variations_in(design.mode, study, selection)
-        if not of_mode:
+        mode_variations = self.variations_in(design.mode, study, selection)
+        if not mode_variations:
             raise StudyError(self.no_variation_message(study, design.mode, selection))
-        cells = [*self.draw(study, design, keys, of_mode)]
+        cells = [*self.draw(study, design, keys, mode_variations)]
         return DesignedCells(study, self.name, cells, designs)
 
     def no_variation_message(self, study: Study, mode: str, variations: Sequence[str]) -> str:
         """Say why a mode asks none of the named variations."""
-        of_mode = ", ".join(self.variations_in(mode, study, self.wordings(study)))
-        has = f"it asks {of_mode}" if of_mode else f"the study has none for {self.name}"
+        mode_variations = ", ".join(self.variations_in(mode, study, self.wordings(study)))
+        has = (
+            f"it asks {mode_variations}"
+            if mode_variations
+            else f"the study has none for {self.name}"
+        )
         return f"study {study.name!r}: mode {mode} asks none of {', '.join(variations)}; {has}"
 
     def key(

@@ -194,8 +194,8 @@ def _answer_ends(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnsw
         seed = f"{lean.seed}/{question.variation}/{word}"
         chance = lean.chance(sign)
         # Stereotypes may share the sentence of a default group: it departs at random for none.
-        of_stereotype = random.Random(f"{seed}/{question.stereotype}")
-        odds = _logit(jittered(chance, of_stereotype)) if marginalized else -_logit(chance)
+        stereotype_rng = random.Random(f"{seed}/{question.stereotype}")
+        odds = _logit(jittered(chance, stereotype_rng)) if marginalized else -_logit(chance)
         shares[word] = math.exp(random.Random(seed).uniform(*USUAL) + odds)
     return SimulatedAnswer(0.0, shares=shares)
 

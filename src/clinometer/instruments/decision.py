@@ -30,7 +30,7 @@ from clinometer.instruments import word_association
 
 __all__ = [
     "LIMITS",
-    "READ_BY_RULE",
+    "RULE_LIMIT",
     "TrialDraw",
     "any_words",
     "decision_cells",
@@ -46,7 +46,7 @@ LIMITS = (
     "two can be compared. They are hypothetical and few. They do not represent the decisions a "
     "model takes part in elsewhere, and they are no audit of hiring or of any other practice.",
 )
-READ_BY_RULE = (
+RULE_LIMIT = (
     "Decisions are read from free text by a rule. The README of Clinometer reports its agreement "
     "with labels that the authors gave by hand. The marked passages under “Prompts and answers” "
     "let readers check it."
@@ -132,8 +132,8 @@ def any_words(study: Study, stereotype: str) -> StereotypeWords:
     n_sides = Counter(chain.from_iterable(sides.values()))
     unambiguous: dict[str, Any] = {}
     for role, words_of_role in sides.items():
-        of_one_side = [word for key, word in words_of_role.items() if n_sides[key] == 1]
-        unambiguous[role] = of_one_side or getattr(lists[0], role)
+        unambiguous_words = [word for key, word in words_of_role.items() if n_sides[key] == 1]
+        unambiguous[role] = unambiguous_words or getattr(lists[0], role)
     # Not validated again: joined lists may exceed the maximum length of one.
     return StereotypeWords.model_construct(**unambiguous, extra=[])
 
@@ -172,8 +172,8 @@ def draw_words(
     """
     mode = MODES[design.mode]
     ordered = not (mode.sentences and turns == 2)
-    drawn_anew = turns == 2 and design.order == "random" and mode.sampled
-    per_pair = 1 if drawn_anew or not ordered else turns
+    is_redrawn = turns == 2 and design.order == "random" and mode.sampled
+    per_pair = 1 if is_redrawn or not ordered else turns
     # Pairs that show the same words, in either order of the attributes.
     per_draw = 2 if turns == 2 and per_pair == 2 else 1
     rng = random.Random(f"{seeded}/groups")
@@ -187,7 +187,7 @@ def draw_words(
         if not flip:
             rng.seed(f"{seeded}/{k}/words")
             begins_tied = rng.random() < 0.5
-            if drawn_anew:
+            if is_redrawn:
                 random_pair = Groups.of(words).draw(rng)
                 combination = (*random_pair, rng.choice(words.tied), rng.choice(words.counter))
             else:

@@ -71,7 +71,7 @@ from clinometer.authoring import (
 )
 from clinometer.instruments.decision import (
     LIMITS,
-    READ_BY_RULE,
+    RULE_LIMIT,
     TrialDraw,
     decision_cells,
     decision_fields,
@@ -94,7 +94,7 @@ MEASURE = Measure(
     "probability of the stereotype-consistent one of the two assignments; in likelihood mode it "
     "follows from how probable each task is at the end of a sentence about one person.",
     asks=DECISIONS,
-    limits=(*LIMITS, READ_BY_RULE),
+    limits=(*LIMITS, RULE_LIMIT),
 )
 
 #: Beginning of a forced answer, for models that continue one; see docs/decisions.md.
@@ -150,9 +150,9 @@ def read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     The `profile` of a trial is its first answer; null words are inferred from those of the key.
     """
     # Inferred words may be the wrong ones: the answer tells which of the study's it is about.
-    of_trial = {} if trial.get("inferred") else trial
+    trial_words = {} if trial.get("inferred") else trial
     marginalized, default, tied, counter = (
-        [of_trial[role]] if of_trial.get(role) else getattr(key.words, role) for role in ROLES
+        [trial_words[role]] if trial_words.get(role) else getattr(key.words, role) for role in ROLES
     )
     decision = read_decision(
         response,

@@ -139,8 +139,8 @@ def _draw(
         rotation = None
         if wordings.draws == "rotated":
             among = [*(wordings.sentences if name in wordings.sentences else wordings.variations)]
-            of_all = f"{identity}/{key}/{design.seed}"
-            rotation = Rotation(of_all, among.index(name), len(among))
+            shared_seed = f"{identity}/{key}/{design.seed}"
+            rotation = Rotation(shared_seed, among.index(name), len(among))
         cell_draws = draws(words, design, seeded, wordings.words_per_set, rotation)
         if name in wordings.sentences:
             trials = map(partial(_write_sentence_trial, wordings.sentences[name]), cell_draws)
@@ -170,9 +170,11 @@ def _control_variations(study: Study, variations: Sequence[str], control: Study)
     """Return all, if a control has sets as large as are shown and one is asked of any words."""
     wordings = study.instruments.word_association
     sets = [side for words in control.stereotypes.values() for side in (words.tied, words.counter)]
-    own_words = {name for name, variation in wordings.variations.items() if variation.own_words}
+    self_worded_variations = {
+        name for name, variation in wordings.variations.items() if variation.own_words
+    }
     enough = all(len(side) >= (wordings.words_per_set or 0) for side in sets)
-    return variations if enough and not own_words.issuperset(variations) else ()
+    return variations if enough and not self_worded_variations.issuperset(variations) else ()
 
 
 def _write_trial(
@@ -266,8 +268,8 @@ def score_pairs(
             reason = "other_words"
         return Scored(None, reason, coverage, shares=shares)
     value = equation1(a, b, c, d, PUBLISHED_EPSILON if published else 0.0)
-    one_sided = a + b == 0 or c + d == 0
-    return Scored(value, None, coverage, one_sided, _first_share(shares, trial), shares=shares)
+    is_one_sided = a + b == 0 or c + d == 0
+    return Scored(value, None, coverage, is_one_sided, _first_share(shares, trial), shares=shares)
 
 
 def _restrict(words: StereotypeWords, trial: Mapping[str, Any]) -> StereotypeWords:

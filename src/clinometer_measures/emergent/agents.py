@@ -82,13 +82,13 @@ def simulate_agent(name: str, task: BanditTask, episodes: int, seed: int = 0) ->
     choose = AGENTS[name]
     arms = episodes * task.groups
     good, bad = np.zeros((arms, task.jobs)), np.zeros((arms, task.jobs))
-    chosen = np.empty((task.rounds, arms), np.int64)
+    choices = np.empty((task.rounds, arms), np.int64)
     for number in range(task.rounds):
-        jobs = chosen[number] = choose(good, bad, rng)
+        jobs = choices[number] = choose(good, bad, rng)
         does_well = rng.random(arms) < task.success
         good[np.arange(arms), jobs] += does_well
         bad[np.arange(arms), jobs] += ~does_well
-    return chosen.reshape(task.rounds, episodes, task.groups).transpose(1, 0, 2)
+    return choices.reshape(task.rounds, episodes, task.groups).transpose(1, 0, 2)
 
 
 @cache

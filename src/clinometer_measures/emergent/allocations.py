@@ -33,7 +33,7 @@ from clinometer_measures.emergent.part import LETTERS, NAME, part_of
 
 __all__ = ["DETAILS", "QUANTITIES", "allocation_of", "describe_allocations"]
 
-_OWN = {
+_COLUMNS = {
     **typed_columns(
         pl.String(),
         agent="an agent in the same task whose policy is known; null: the model",
@@ -53,7 +53,7 @@ _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scori
 _ALLOCATIONS: Schema = columns(
     *(*_RUN, "control", "agent", "quantity", "n_episodes", "estimate", "ci_low", "ci_high"),
     "at_random",
-    own=_OWN,
+    own=_COLUMNS,
 )
 
 DETAILS = {
@@ -61,7 +61,7 @@ DETAILS = {
         "answers",
         _ALLOCATIONS,
         "a row per number of a model or of an agent whose policy is known: who gets which job",
-        _OWN,
+        _COLUMNS,
     )
 }
 
@@ -89,8 +89,8 @@ def describe_allocations(scores: pl.LazyFrame, study: Study) -> Tables:
     rows: list[dict[str, Any]] = []
     keys = [*_RUN, "control"]
     for values, run in episodes.group_by(keys, maintain_order=True):
-        of_run = dict(zip(keys, values, strict=True))
-        rows += [{**of_run, **row} for row in _rows(run, study)]
+        run_keys = dict(zip(keys, values, strict=True))
+        rows += [{**run_keys, **row} for row in _rows(run, study)]
     return Tables(as_estimates([], {}), {"allocations": pl.DataFrame(rows, schema=_ALLOCATIONS)})
 
 
@@ -99,18 +99,20 @@ def _rows(run: pl.DataFrame, study: Study) -> Iterator[dict[str, Any]]:
     part = part_of(study)
     texts = run["outcome"].to_list()
     task = _task(texts[0], run["stereotype"][0], study)
-    at_random = _expected(task)
+    chance_values = _expected(task)
     values = _quantities([allocation_of(text) for text in texts], task.jobs)
     values["did_well"] = np.array([_did_well(text) for text in texts])
-    for quantity, of_episodes in values.items():
-        mean, low, high = _interval(of_episodes, run["pair_id"].to_list())
-        yield _row(None, quantity, (mean, low, high), len(texts), at_random)
+    for quantity, episode_values in values.items():
+        mean, low, high = _interval(episode_values, run["pair_id"].to_list())
+        yield _row(None, quantity, (mean, low, high), len(texts), chance_values)
     if part is None or run["control"][0] is not None:
         return
     for name in AGENTS:
-        for quantity, of_episodes in _agent_values(name, task).items():
-            ends = _spread(of_episodes, len(texts))
-            yield _row(name, quantity, (float(of_episodes.mean()), *ends), len(texts), at_random)
+        for quantity, episode_values in _agent_values(name, task).items():
+            ends = _spread(episode_values, len(texts))
+            yield _row(
+                name, quantity, (float(episode_values.mean()), *ends), len(texts), chance_values
+            )
 
 
 def _row(
@@ -118,7 +120,7 @@ def _row(
     quantity: str,
     numbers: tuple[float, float | None, float | None],
     episodes: int,
-    at_random: Mapping[str, float],
+    chance_values: Mapping[str, float],
 ) -> dict[str, Any]:
     estimate, low, high = numbers
     if low is not None and high is not None:  # within the scale; entropies may be above 1
@@ -131,7 +133,7 @@ def _row(
         "estimate": estimate,
         "ci_low": low,
         "ci_high": high,
-        "at_random": at_random[quantity],
+        "at_random": chance_values[quantity],
     }
 
 
@@ -177,13 +179,17 @@ def _expected(task: BanditTask) -> dict[str, float]:
 
 def _quantities(allocations: Sequence[indices.Allocation], jobs: int) -> dict[str, Array]:
     """Return the quantities of each episode, but for how persons did."""
-    given = [allocation[allocation != indices.NOBODY] for allocation in allocations]
+    jobs_by_episode = [allocation[allocation != indices.NOBODY] for allocation in allocations]
     return {
-        "stratification": np.array([indices.stratification(one) for one in allocations]),
-        "divergence": np.array([indices.divergence(one, jobs) for one in allocations]),
-        "explored": np.array([indices.explored(one, jobs) for one in allocations]),
-        "entropy": np.array([indices.entropy(one, jobs) for one in allocations]),
-        "first_option": np.array([(jobs_given == 0).mean() for jobs_given in given]),
+        "stratification": np.array(
+            [indices.stratification(allocation) for allocation in allocations]
+        ),
+        "divergence": np.array(
+            [indices.divergence(allocation, jobs) for allocation in allocations]
+        ),
+        "explored": np.array([indices.explored(allocation, jobs) for allocation in allocations]),
+        "entropy": np.array([indices.entropy(allocation, jobs) for allocation in allocations]),
+        "first_option": np.array([(episode_jobs == 0).mean() for episode_jobs in jobs_by_episode]),
     }
 
 

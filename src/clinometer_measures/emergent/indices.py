@@ -66,7 +66,9 @@ def stratification(allocation: Allocation) -> float:
 
 def divergence(allocation: Allocation, jobs: int) -> float:
     """Return the mean Jensen–Shannon divergence of two groups, in bits; nan without any pair."""
-    shares = [_shares(of_group, jobs) for of_group in allocation.T if (of_group != NOBODY).any()]
+    shares = [
+        _shares(group_jobs, jobs) for group_jobs in allocation.T if (group_jobs != NOBODY).any()
+    ]
     # Of both together less the mean of each.
     values = [
         _bits((first + second) / 2) - (_bits(first) + _bits(second)) / 2
@@ -77,20 +79,22 @@ def divergence(allocation: Allocation, jobs: int) -> float:
 
 def explored(allocation: Allocation, jobs: int) -> float:
     """Return the share of the pairs of group and job that were tried."""
-    tried = sum(len(np.unique(of_group[of_group != NOBODY])) for of_group in allocation.T)
+    tried = sum(len(np.unique(group_jobs[group_jobs != NOBODY])) for group_jobs in allocation.T)
     return float(tried / (allocation.shape[1] * jobs))
 
 
 def entropy(allocation: Allocation, jobs: int) -> float:
     """Return the mean entropy of the jobs of a group, in bits; nan where nobody got one."""
     values = [
-        _bits(_shares(of_group, jobs)) for of_group in allocation.T if (of_group != NOBODY).any()
+        _bits(_shares(group_jobs, jobs))
+        for group_jobs in allocation.T
+        if (group_jobs != NOBODY).any()
     ]
     return float(np.mean(values)) if values else float("nan")
 
 
-def _shares(of_group: Allocation, jobs: int) -> NDArray[np.float64]:
-    counts = np.bincount(of_group[of_group != NOBODY], minlength=jobs)
+def _shares(group_jobs: Allocation, jobs: int) -> NDArray[np.float64]:
+    counts = np.bincount(group_jobs[group_jobs != NOBODY], minlength=jobs)
     return np.asarray(counts / counts.sum())
 
 

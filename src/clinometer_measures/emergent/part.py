@@ -164,15 +164,15 @@ def write_script(
     size = len(people)
     jobs = rng.sample(part.jobs[key], k=len(part.jobs[key]))
     order = [rng.sample(range(size), k=size) for _ in range(part.rounds)]
-    shown = [rng.sample(range(size), k=size) for _ in range(part.rounds)]
+    name_numbers = [rng.sample(range(size), k=size) for _ in range(part.rounds)]
     skills = rng.sample(range(len(jobs)), k=len(jobs))
     luck = [[[rng.random() for _ in jobs] for _ in people] for _ in range(part.rounds)]
     success = [
         [
             [u < _chance(part, key, skills[group % len(jobs)] == job) for job, u in enumerate(us)]
-            for group, us in enumerate(of_round)
+            for group, us in enumerate(round_luck)
         ]
-        for of_round in luck
+        for round_luck in luck
     ]
     past: list[tuple[int, int, bool]] = []
     if key in part.differing:
@@ -188,12 +188,12 @@ def write_script(
         people=list(people),
         jobs=jobs,
         order=order,
-        shown=shown if key in part.shuffled else None,
+        shown=name_numbers if key in part.shuffled else None,
         success=success,
         past=past,
         chance=part.success,
         texts=None if wording is None else _filled(wording, texts),
-        sentence="" if wording is not None else _fill_known(part.sentences[variation], texts),
+        sentence="" if wording is not None else _fill_constants(part.sentences[variation], texts),
         results=part.results,
     )
 
@@ -209,11 +209,11 @@ def _chance(part: EmergentPart, key: str, is_skilled: bool) -> float:
 _OPEN = ("day", "group", "job", "result", "options")
 
 
-def _fill_known(text: str, texts: dict[str, Any]) -> str:
+def _fill_constants(text: str, texts: dict[str, Any]) -> str:
     return fill(text, {**{name: "{" + name + "}" for name in _OPEN}, **texts})
 
 
 def _filled(wording: EmergentWording, texts: dict[str, Any]) -> DayTexts:
     """Fill in what is the same every day."""
-    filled = {name: _fill_known(text, texts) for name, text in dict(wording).items()}
+    filled = {name: _fill_constants(text, texts) for name, text in dict(wording).items()}
     return DayTexts(**filled)

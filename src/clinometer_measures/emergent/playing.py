@@ -66,9 +66,9 @@ def play(trial: Mapping[str, Any]) -> Generator[dict[str, Any], Mapping[str, Any
     rng = random.Random(f"{trial.get('seed')}/choices")
     size = len(script.people)
     outcome = Placements(script, np.full((len(script.order), size), NOBODY))
-    for group, given, well in script.past:
+    for group, past_job, well in script.past:
         day = {"day": str(len(outcome.record) + 1), "group": script.people[group]}
-        outcome.record += _lines(script, day, given, well)
+        outcome.record += _lines(script, day, past_job, well)
     for number, groups in enumerate(script.order):
         for place, group in enumerate(groups):
             name = script.name_of(number, group)
@@ -121,14 +121,14 @@ def _read_job(
     kind = MODES[trial["mode"]].kind
     if kind == TEXT:
         choice = read_option(response, script.jobs, stop_reason=answer["stop_reason"])
-        chosen, reason = choice.outcome, choice.reason
+        job_name, reason = choice.outcome, choice.reason
     elif kind == CHOICES:
-        chosen = read_choices(response).get("answer")
-        reason = None if chosen in script.jobs else why_not(response, answer)
+        job_name = read_choices(response).get("answer")
+        reason = None if job_name in script.jobs else why_not(response, answer)
     else:
         answered = drop_unanswered(response, answer.get("first_tokens"))
         shares = read_probabilities(answered.response, name)
         if len(shares) != len(script.jobs):
             return None, answered.reason or "unparsed"
         return rng.choices(range(len(shares)), weights=shares)[0], None
-    return (script.jobs.index(chosen), None) if chosen in script.jobs else (None, reason)
+    return (script.jobs.index(job_name), None) if job_name in script.jobs else (None, reason)

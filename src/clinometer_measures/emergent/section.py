@@ -60,13 +60,15 @@ def agents_section(results: InstrumentResults) -> Section | None:
     ]
     if not tables:
         return None
-    rows_drawn = contrasts.filter(quantity="stratification")
+    figure_rows = contrasts.filter(quantity="stratification")
     return Section(
         key="agents",
         title="Beside agents whose policy is known",
         short="Known agents",
         text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_TEXT),
-        figures=(_figure(rows_drawn),) if rows_drawn["model"].n_unique() <= MOST_SENTENCES else (),
+        figures=(_figure(figure_rows),)
+        if figure_rows["model"].n_unique() <= MOST_SENTENCES
+        else (),
         tables=tuple(tables),
         open=True,
         place="before",
@@ -80,9 +82,9 @@ def _sentences(results: InstrumentResults) -> Iterator[str]:
     )
     agents = rows.drop_nulls("agent")
     for row in rows.filter(pl.col("agent").is_null()).iter_rows(named=True):
-        beside = agents.filter(model=row["model"], mode=row["mode"])
-        below = beside.filter(pl.col("estimate") <= row["estimate"]).sort("estimate")
-        above = beside.filter(pl.col("estimate") > row["estimate"]).sort("estimate")
+        run_agents = agents.filter(model=row["model"], mode=row["mode"])
+        below = run_agents.filter(pl.col("estimate") <= row["estimate"]).sort("estimate")
+        above = run_agents.filter(pl.col("estimate") > row["estimate"]).sort("estimate")
         places = []
         for side, nearest in (("above", below.tail(1)), ("below", above.head(1))):
             for agent in nearest.iter_rows(named=True):

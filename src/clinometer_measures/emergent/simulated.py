@@ -43,8 +43,8 @@ def recogniser(study: Study) -> Recogniser:
         """Return the question of a prompt; None if it is of something else."""
         for name, values in _matches(part, prompt.strip()) if part else ():
             jobs = values["jobs"].split(SEPARATOR)
-            for key, of_stereotype in part.jobs.items() if part else ():
-                if {*jobs} != {*of_stereotype}:
+            for key, stereotype_jobs in part.jobs.items() if part else ():
+                if {*jobs} != {*stereotype_jobs}:
                     continue
                 sides = _sides(study, key)
                 people = values["groups"].split(SEPARATOR)
@@ -74,10 +74,10 @@ def _matches(part: EmergentPart, prompt: str) -> Iterator[tuple[str, dict[str, s
         opening, _, line = sentence.rpartition("\n")
         beginning = line.partition(" {job}")[0]
         # Between the two stands the record, which has the same lines as the last.
-        known = unfill(opening, "\n".join(lines[: opening.count("\n") + 1]))
+        opening_values = unfill(opening, "\n".join(lines[: opening.count("\n") + 1]))
         last = unfill(beginning, lines[-1])
-        if known is not None and last is not None:
-            yield name, known | last
+        if opening_values is not None and last is not None:
+            yield name, opening_values | last
 
 
 def _sides(study: Study, key: str) -> dict[str, str]:

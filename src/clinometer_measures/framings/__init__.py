@@ -144,13 +144,15 @@ def _draw(
         for name in variations:
             framing = framings[name]
             form = part.forms[framing.levels[FORM]]
-            shown = _shown_pairs(study.words(key), seeded, [*framings].index(name), len(framings))
-            draws = _draws(shown, form, framing, design)
+            framing_questions = _framing_questions(
+                study.words(key), seeded, [*framings].index(name), len(framings)
+            )
+            draws = _draws(framing_questions, form, framing, design)
             trials = map(partial(_write_trial, form, framing, design), draws)
             yield Cell(key, name, f"{seeded}/{name}", trials, system=framing.system)
 
 
-def _shown_pairs(
+def _framing_questions(
     words: StereotypeWords, seeded: str, place: int, n_framings: int
 ) -> Iterator[tuple[str, ...]]:
     """Yield the group words and the words of each draw of a framing, without end.
@@ -163,22 +165,27 @@ def _shown_pairs(
     longest = max(len(getattr(words, side)) for side in (*GROUPS, *WORDS))
     n_pairs = min(longest, max(n_framings // LEAST_FRAMINGS, 2))
     for start in count(0, n_pairs):
-        of_round = [(*groups.pair(start + k), next(tied), next(counter)) for k in range(n_pairs)]
+        round_questions = [
+            (*groups.pair(start + k), next(tied), next(counter)) for k in range(n_pairs)
+        ]
         for k in range(n_pairs):
-            yield of_round[(place + k) % n_pairs]
+            yield round_questions[(place + k) % n_pairs]
 
 
 def _draws(
-    shown: Iterator[tuple[str, ...]], form: FramingForm, framing: Framing, design: Design
+    framing_questions: Iterator[tuple[str, ...]],
+    form: FramingForm,
+    framing: Framing,
+    design: Design,
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of a cell; if answers are not sampled, each question once."""
     mode = MODES[design.mode]
     # A sentence that names one group at a time has no order.
-    of_sentence = 2 if "{first}" in framing.template else 1
-    turns = of_sentence if mode.sentences else TURNS
+    sentence_turns = 2 if "{first}" in framing.template else 1
+    turns = sentence_turns if mode.sentences else TURNS
     questions: set[tuple[str, ...]] = set()
     for number, iterations in pairs(design.iterations, turns):
-        question = next(shown)
+        question = next(framing_questions)
         if question in questions and not mode.sampled:
             continue
         questions.add(question)
@@ -194,16 +201,16 @@ def _draws(
             }
 
 
-def _turn(turn: int, number: int, about: str) -> dict[str, str | None]:
+def _turn(turn: int, number: int, subject: str) -> dict[str, str | None]:
     """Return what tells the trials of a draw apart: what is asked about, and the order of answers.
 
     Two trials that follow each other have both orders of the groups, or ask about both.
     """
     # The order that comes first changes from draw to draw.
-    other = (turn // 2 + number) % 2
-    if about == "group":
-        return {"order": None, "version": GROUPS[turn % 2], "attribute_order": _WORD_ORDERS[other]}
-    version = WORDS[other] if about == "word" else None
+    parity = (turn // 2 + number) % 2
+    if subject == "group":
+        return {"order": None, "version": GROUPS[turn % 2], "attribute_order": _WORD_ORDERS[parity]}
+    version = WORDS[parity] if subject == "word" else None
     return {"order": _ORDERS[(turn + number) % 2], "version": version, "attribute_order": None}
 
 
@@ -220,13 +227,13 @@ def _write_trial(
         prompt = fill(framing.template, places)
         return {**columns, "attributes": words, "prompt": prompt, "options": groups}
     sides = GROUPS if form.about == "group" else WORDS
-    (beside,) = [columns[side] for side in sides if side != columns["version"]]
-    asked = columns[columns["version"]]
-    values = {"asked": asked, "beside": beside, "first": first, "second": second}
+    (partner,) = [columns[side] for side in sides if side != columns["version"]]
+    subject = columns[columns["version"]]
+    values = {"asked": subject, "beside": partner, "first": first, "second": second}
     options = words if form.about == "group" else groups
     return {
         **columns,
-        "attributes": [asked],
+        "attributes": [subject],
         "prompt": fill(framing.template, values),
         **mode.close({"answer": [first, second]}, options, "My answer is"),
     }
@@ -269,8 +276,8 @@ def _score_choice(choice: object, reason: str | None, trial: Mapping[str, Any]) 
 
 
 def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    (asked,) = trial["attributes"]
-    logit = read_logits(response, [asked]).get(asked)
+    (subject,) = trial["attributes"]
+    logit = read_logits(response, [subject]).get(subject)
     if logit is None:
         return Scored(None, "unparsed", 0.0)
     share = 1 / (1 + math.exp(-logit))  # of the first of `_sides`

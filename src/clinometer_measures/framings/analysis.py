@@ -62,7 +62,7 @@ ALL_MARKS = ("all_marks", "none", "all")
 #: Tokens of an answer, and of one that begins with thoughts.
 ANSWER, THOUGHT, CHARACTERS = 10, 120, 4
 
-_OWN = {
+_COLUMNS = {
     **typed_columns(
         pl.String(),
         framing="the levels of a framing, as factor: level, with commas between",
@@ -111,43 +111,43 @@ _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scori
 _SCORES: Schema = columns(
     *(*_RUN, "category", "stereotype", "variation", "framing", "framing_mean", "framing_low"),
     *("framing_high", "tokens", "n_scored"),
-    own=_OWN,
+    own=_COLUMNS,
 )
 
 _VARIANCE: Schema = columns(
     *(*_RUN, "variance_source", "source_variance", "source_low", "source_high", "source_share"),
     *("source_share_low", "source_share_high"),
-    own=_OWN,
+    own=_COLUMNS,
 )
 
 _HOLDING: Schema = columns(
     *(*_RUN, "category", "stereotype", "framing_mean", "framing_low", "framing_high", "framing_sd"),
     *("n_framings", "n_positive", "n_negative", "side_share", "side_share_low", "side_share_high"),
     *("new_low", "new_high"),
-    own=_OWN,
+    own=_COLUMNS,
 )
 
 _NEXT: Schema = columns(
     *(*_RUN, "next_target", "estimate", "half_width_now", "next_ask", "n_next", "tokens_more"),
     "tokens_to_decide",
-    own=_OWN,
+    own=_COLUMNS,
 )
 
 DETAILS = {
     "framing_scores": Table(
-        "answers", _SCORES, "a row per stereotype and framing: its levels and its mean", _OWN
+        "answers", _SCORES, "a row per stereotype and framing: its levels and its mean", _COLUMNS
     ),
     "framing_variance": Table(
-        "answers", _VARIANCE, "a row per source of variance of framed questions", _OWN
+        "answers", _VARIANCE, "a row per source of variance of framed questions", _COLUMNS
     ),
     "framing_holding": Table(
         "answers",
         _HOLDING,
         "a row per stereotype, and one of their mean (null): in how many framings a lean holds",
-        _OWN,
+        _COLUMNS,
     ),
     "framing_next": Table(
-        "answers", _NEXT, "a row per interval: what narrows it for the fewest tokens", _OWN
+        "answers", _NEXT, "a row per interval: what narrows it for the fewest tokens", _COLUMNS
     ),
 }
 
@@ -163,10 +163,10 @@ def analyse_framings(scores: pl.LazyFrame, study: Study) -> Tables:
     runs = answers.group_by(_RUN, maintain_order=True) if part else ()
     labels = {key: stereotype.label or key for key, stereotype in study.stereotypes.items()}
     for keys, run in runs:
-        of_run = dict(zip(_RUN, keys, strict=True))
-        analysis = _Run(part, run, of_run, labels) if part else None
+        run_keys = dict(zip(_RUN, keys, strict=True))
+        analysis = _Run(part, run, run_keys, labels) if part else None
         for name, row in analysis.rows() if analysis else ():
-            rows[name].append({**of_run, **row})
+            rows[name].append({**run_keys, **row})
     details = {
         name: pl.DataFrame(rows[name], schema=table.schema) for name, table in DETAILS.items()
     }
@@ -194,8 +194,8 @@ class _Run:
         self.stereotypes = answers["stereotype"].unique(maintain_order=True).to_list()
         draws = _draw_means(answers)
         has_scores = set(draws["variation"])
-        every = framings_of(part, run["mode"])
-        self.framings = [every[name] for name in every if name in has_scores]
+        all_framings = framings_of(part, run["mode"])
+        self.framings = [all_framings[name] for name in all_framings if name in has_scores]
         self.scores = FramedScores(self._cube(draws), self._levels(), self._n_levels())
 
     def _levels(self) -> Any:
@@ -270,24 +270,26 @@ class _Run:
         n_draws = np.isfinite(self.scores.values).sum(axis=2)
         for (f, s), mean in np.ndenumerate(cells):
             framing, key = self.framings[f], self.stereotypes[s]
-            own_half = half / math.sqrt(n_draws[f, s]) if n_draws[f, s] else math.nan
+            half_width = half / math.sqrt(n_draws[f, s]) if n_draws[f, s] else math.nan
             yield (
                 "framing_scores",
                 {
-                    **self._about(key),
+                    **self._stereotype_columns(key),
                     "variation": framing.name,
                     "framing": ", ".join(
                         f"{name}: {level}" for name, level in framing.levels.items()
                     ),
                     **_numbers(
-                        framing_mean=mean, framing_low=mean - own_half, framing_high=mean + own_half
+                        framing_mean=mean,
+                        framing_low=mean - half_width,
+                        framing_high=mean + half_width,
                     ),
                     "tokens": self.tokens(framing.name),
                     "n_scored": counts.get((key, framing.name), 0),
                 },
             )
 
-    def _about(self, key: str | None) -> dict[str, Any]:
+    def _stereotype_columns(self, key: str | None) -> dict[str, Any]:
         """Return a stereotype with its category; null for all."""
         if key is None:
             return {"category": None, "stereotype": None}
@@ -304,25 +306,25 @@ class _Run:
 
     def _holding_rows(self) -> Iterator[Row]:
         for key, cells, noise in self._means():
-            held = holding(cells, noise, self.scores.noise[1])
+            summary = holding(cells, noise, self.scores.noise[1])
             yield (
                 "framing_holding",
                 {
-                    **self._about(key),
+                    **self._stereotype_columns(key),
                     **_numbers(
-                        framing_mean=held.mean,
-                        framing_low=held.low,
-                        framing_high=held.high,
-                        framing_sd=held.spread,
-                        side_share=held.share,
-                        side_share_low=held.share_low,
-                        side_share_high=held.share_high,
-                        new_low=held.new_low,
-                        new_high=held.new_high,
+                        framing_mean=summary.mean,
+                        framing_low=summary.low,
+                        framing_high=summary.high,
+                        framing_sd=summary.spread,
+                        side_share=summary.share,
+                        side_share_low=summary.share_low,
+                        side_share_high=summary.share_high,
+                        new_low=summary.new_low,
+                        new_high=summary.new_high,
                     ),
-                    "n_framings": held.n_framings,
-                    "n_positive": held.n_positive,
-                    "n_negative": held.n_negative,
+                    "n_framings": summary.n_framings,
+                    "n_positive": summary.n_positive,
+                    "n_negative": summary.n_negative,
                 },
             )
 
@@ -375,26 +377,27 @@ class _Run:
         n_stereotypes = len(self.stereotypes)
         n_draws = float(np.isfinite(self.scores.values).sum(axis=2).mean())
         for key, cells, noise in self._means():
-            held = holding(cells, noise, self.scores.noise[1])
-            n_asked = n_stereotypes if key is None else 1
+            summary = holding(cells, noise, self.scores.noise[1])
+            n_averaged = n_stereotypes if key is None else 1
             target = f"mean of {self.labels[key] if key else 'all'}"
             yield Precision(
-                target, held.mean, (held.high - held.low) / 2,
+                target, summary.mean, (summary.high - summary.low) / 2,
                 float(cells.var(ddof=1)), noise, n_draws, len(cells), "framings",
-                n_asked * float(tokens.mean()),
+                n_averaged * float(tokens.mean()),
             )  # fmt: skip
-        left = self.scores.of_framings[2]
+        residual_variance = self.scores.framing_regression[2]
         for effect in effects:
             factor, levels = effect["factor"], (effect["baseline"], effect["candidate"])
-            is_of = [f.levels.get(factor, levels[0]) in levels for f in self.framings]
-            is_all = all(is_of)
+            has_levels = [f.levels.get(factor, levels[0]) in levels for f in self.framings]
+            is_all = all(has_levels)
             what = "framings" if is_all else f"framings with {factor} {' or '.join(levels)}"
             half = (effect["ci_high"] - effect["ci_low"]) / 2
-            about = "all marks" if factor == ALL_MARKS[0] else f"{factor}, {levels[1]}"
+            effect_name = "all marks" if factor == ALL_MARKS[0] else f"{factor}, {levels[1]}"
             yield Precision(
-                f"effect of {about}", effect["estimate"], half, left,
-                self.scores.noise_of_cell / n_stereotypes, n_draws, sum(is_of), what,
-                n_stereotypes * float(tokens[is_of].mean()), n_stereotypes * float(tokens.mean()),
+                f"effect of {effect_name}", effect["estimate"], half, residual_variance,
+                self.scores.noise_of_cell / n_stereotypes, n_draws, sum(has_levels), what,
+                n_stereotypes * float(tokens[has_levels].mean()),
+                n_stereotypes * float(tokens.mean()),
                 len(self.framings),
             )  # fmt: skip
 

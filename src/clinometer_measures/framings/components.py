@@ -107,7 +107,7 @@ class FramedScores:
         fits = [fit for fit in self.fits if len(fit.effects) > 1]
         df = sum(len(fit.effects) - 1 for fit in fits)
         observed = sum(float(fit.effects @ fit.effects) for fit in fits) / max(df, 1)
-        part = sum(fit.of_effect * (len(fit.effects) - 1) for fit in fits) / max(df, 1)
+        part = sum(fit.effect_variance * (len(fit.effects) - 1) for fit in fits) / max(df, 1)
         return observed, df, part
 
     @cached_property
@@ -151,13 +151,13 @@ class FramedScores:
         return len(self.design) - int(np.linalg.matrix_rank(self.design))
 
     @cached_property
-    def of_framings(self) -> tuple[Array, Array, float]:
+    def framing_regression(self) -> tuple[Array, Array, float]:
         """Coefficients of the means of framings, (XʹX)⁻¹, and the variance that is left."""
         means = self.complete[0].mean(axis=1)
         inverse = np.asarray(np.linalg.pinv(self.design.T @ self.design), float)
         coefficients: Array = inverse @ (self.design.T @ means)
-        left = means - self.design @ coefficients
-        return coefficients, inverse, float(left @ left) / self.df_framings
+        residuals = means - self.design @ coefficients
+        return coefficients, inverse, float(residuals @ residuals) / self.df_framings
 
 
 class _DrawFit(NamedTuple):
@@ -168,7 +168,7 @@ class _DrawFit(NamedTuple):
     df: int
     effects: Array
     """(draws with scores,): of draws, around 0; empty if framings share too few to tell."""
-    of_effect: float
+    effect_variance: float
     """The variance of an effect, among effects, by that of one draw."""
 
 
@@ -182,10 +182,12 @@ def _fit_draws(values: Array) -> _DrawFit:
         design, around_0 = by_framing, np.zeros((0, 0))
     inverse = np.linalg.pinv(design.T @ design)
     coefficients = inverse @ (design.T @ y)
-    left = y - design @ coefficients
+    residuals = y - design @ coefficients
     covariance = np.asarray(around_0 @ inverse[n:, n:] @ around_0.T, float)
     effects = around_0 @ coefficients[n:]
-    return _DrawFit(float(left @ left), len(y) - design.shape[1], effects, _among(covariance))
+    return _DrawFit(
+        float(residuals @ residuals), len(y) - design.shape[1], effects, _among(covariance)
+    )
 
 
 def _adjust(values: Array, shrinkage: float) -> tuple[Array, float]:
@@ -272,62 +274,64 @@ def _sources(
     sigma, df_noise = scores.noise
     noise = _Source(sigma, sigma * df_noise / rng.chisquare(df_noise, DRAWS))
     words = _words(scores, noise.draws, rng)
-    of_cell = _Source(scores.noise_of_cell, noise.draws * scores.noise_of_cell / sigma)
+    cell_noise = _Source(scores.noise_of_cell, noise.draws * scores.noise_of_cell / sigma)
     sources: dict[str, _Source] = {}
     interaction: dict[str, _Source] = {}
-    rest = of_cell
+    rest = cell_noise
     if scores.values.shape[1] > 1:
         by_factor, mean_square, df = _crossed(scores)
         rest = _Source(mean_square, mean_square * df / rng.chisquare(df, DRAWS))
-        sources["stereotype"] = _of_stereotypes(scores, (mean_square, df), words, rng)
+        sources["stereotype"] = _stereotype_source(scores, (mean_square, df), words, rng)
         unit = mean_square / scores.cells.size
         for name, (squares, df_factor) in zip(factors, by_factor, strict=True):
             interaction[f"stereotype × {name}"] = _fixed(
                 squares / mean_square, (df_factor, df), unit, rng
             )
         interaction["stereotype × framing"] = _random(
-            rest.variance - of_cell.variance, rest.draws - of_cell.draws
+            rest.variance - cell_noise.variance, rest.draws - cell_noise.draws
         )
-    sources |= _of_factors(scores, factors, rng)
-    left, df_left = scores.of_framings[2], scores.df_framings
-    left_draws = left * df_left / rng.chisquare(df_left, DRAWS)
+    sources |= _factor_sources(scores, factors, rng)
+    residual_variance, residual_df = scores.framing_regression[2], scores.df_framings
+    residual_draws = residual_variance * residual_df / rng.chisquare(residual_df, DRAWS)
     n = scores.values.shape[1]
-    sources["framing"] = _random(left - rest.variance / n, left_draws - rest.draws / n)
+    sources["framing"] = _random(
+        residual_variance - rest.variance / n, residual_draws - rest.draws / n
+    )
     sources |= interaction
     if words is not None:
         sources["words"] = words
     return {**sources, "noise": noise}
 
 
-def _of_factors(
+def _factor_sources(
     scores: FramedScores, factors: Sequence[str], rng: np.random.Generator
 ) -> dict[str, _Source]:
     """Return the mean square of the levels of each factor."""
-    coefficients, inverse, left = scores.of_framings
+    coefficients, inverse, residual_variance = scores.framing_regression
     sources = {}
     start = 1
     for name, columns in zip(factors, scores.columns, strict=True):
         block = slice(start, start + columns.shape[1])
         start += columns.shape[1]
         effect = coefficients[block]
-        ratio = float(effect @ np.linalg.pinv(inverse[block, block]) @ effect) / left
+        ratio = float(effect @ np.linalg.pinv(inverse[block, block]) @ effect) / residual_variance
         df = (columns.shape[1], scores.df_framings)
-        sources[name] = _fixed(ratio, df, left / len(scores.levels), rng)
+        sources[name] = _fixed(ratio, df, residual_variance / len(scores.levels), rng)
     return sources
 
 
-def _of_stereotypes(
+def _stereotype_source(
     scores: FramedScores, rest: tuple[float, int], words: _Source | None, rng: np.random.Generator
 ) -> _Source:
     """Return the mean square of stereotypes, whose means have the error of their words, too."""
     table, _ = scores.complete
     n_framings, n_stereotypes = table.shape
     n_draws = int(np.isfinite(scores.values).any(axis=0).sum())
-    of_words = words.variance * n_framings * n_stereotypes / n_draws if words else 0.0
-    error, df = rest[0] + of_words, float(rest[1])
-    if of_words:
+    word_variance = words.variance * n_framings * n_stereotypes / n_draws if words else 0.0
+    error, df = rest[0] + word_variance, float(rest[1])
+    if word_variance:
         # Satterthwaite's degrees of freedom of the sum.
-        parts = rest[0] ** 2 / rest[1] + of_words**2 / max(n_draws - n_stereotypes, 1)
+        parts = rest[0] ** 2 / rest[1] + word_variance**2 / max(n_draws - n_stereotypes, 1)
         df = error**2 / parts
     spread = float(((table.mean(axis=0) - table.mean()) ** 2).sum()) * n_framings
     return _fixed(spread / error, (n_stereotypes - 1, df), error / table.size, rng)
@@ -342,19 +346,19 @@ def _crossed(scores: FramedScores) -> tuple[list[tuple[float, int]], float, int]
     table, n_missing = scores.complete
     n = table.shape[1] - 1
     # What is left of cells on top of the means of framings and of stereotypes.
-    left = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    residuals = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
     by_factor = []
     basis = np.ones((len(table), 1)) / math.sqrt(len(table))
     for columns in scores.columns:
         outside = columns - basis @ (basis.T @ columns)
         vectors, values, _ = np.linalg.svd(outside, full_matrices=False)
         added = vectors[:, values > 1e-9]
-        explained = added @ (added.T @ left)
+        explained = added @ (added.T @ residuals)
         by_factor.append((float((explained**2).sum()), n * added.shape[1]))
-        left = left - explained
+        residuals = residuals - explained
         basis = np.column_stack([basis, added])
     df = max(n * (len(table) - basis.shape[1]) - n_missing, 1)
-    return by_factor, max(float((left**2).sum()) / df, _TINY), df
+    return by_factor, max(float((residuals**2).sum()) / df, _TINY), df
 
 
 def _words(scores: FramedScores, noise: Array, rng: np.random.Generator) -> _Source | None:
@@ -379,7 +383,7 @@ def _fixed(ratio: float, df: tuple[int, float], unit: float, rng: np.random.Gene
     from scipy.special import ncfdtr  # scipy takes long to import
 
     above, below = df
-    at_random = rng.random(DRAWS)
+    uniform = rng.random(DRAWS)
     if ratio > _ROOTS[-1] ** 2 / 4:
         # Far from 0 the root of the noncentrality is normal around that of the ratio.
         scaled = ratio * rng.chisquare(below, DRAWS) / below
@@ -387,8 +391,8 @@ def _fixed(ratio: float, df: tuple[int, float], unit: float, rng: np.random.Gene
     else:
         # The probability of a smaller F falls with the noncentrality: a distribution of it.
         confidence = 1 - ncfdtr(above, below, _ROOTS**2, ratio / above)
-        noncentralities = np.interp(at_random, np.maximum.accumulate(confidence), _ROOTS**2)
-        noncentralities[at_random <= confidence[0]] = 0.0
+        noncentralities = np.interp(uniform, np.maximum.accumulate(confidence), _ROOTS**2)
+        noncentralities[uniform <= confidence[0]] = 0.0
     return _Source(max(ratio - above, 0.0) * unit, noncentralities * unit)
 
 
@@ -418,22 +422,24 @@ def contrasts(scores: FramedScores, weights: Mapping[K, Array]) -> dict[K, Level
     """
     from scipy.special import stdtr, stdtrit  # scipy takes long to import
 
-    coefficients, inverse, left = scores.of_framings
+    coefficients, inverse, residual_variance = scores.framing_regression
     projection = inverse @ (scores.design.T @ scores.design)
-    told = {name: row for name, row in weights.items() if np.allclose(row @ projection, row)}
-    if not told:
+    estimable = {name: row for name, row in weights.items() if np.allclose(row @ projection, row)}
+    if not estimable:
         return {}
-    rows, df = np.array([*told.values()]), scores.df_framings
+    rows, df = np.array([*estimable.values()]), scores.df_framings
     covariance = rows @ inverse @ rows.T
     unit = np.sqrt(np.diag(covariance))
-    estimates, errors = rows @ coefficients, np.maximum(unit * math.sqrt(left), _TINY)
+    estimates, errors = rows @ coefficients, np.maximum(unit * math.sqrt(residual_variance), _TINY)
     largest = _largest_t(covariance / np.outer(unit, unit), df)
     # Of the interval of all at once, and of that of one alone.
     widths = (float(np.quantile(largest, CONFIDENCE)), float(stdtrit(df, (1 + CONFIDENCE) / 2)))
-    found = {}
-    for name, estimate, error in zip(told, map(float, estimates), map(float, errors), strict=True):
+    level_contrasts = {}
+    for name, estimate, error in zip(
+        estimable, map(float, estimates), map(float, errors), strict=True
+    ):
         t = abs(estimate) / error
-        found[name] = LevelContrast(
+        level_contrasts[name] = LevelContrast(
             estimate,
             error,
             estimate - widths[0] * error,
@@ -443,7 +449,7 @@ def contrasts(scores: FramedScores, weights: Mapping[K, Array]) -> dict[K, Level
             2 * float(stdtr(df, -t)),
             float((1 + (largest >= t).sum()) / (1 + len(largest))),
         )
-    return found
+    return level_contrasts
 
 
 def _largest_t(correlation: Array, df: int) -> Array:
@@ -510,12 +516,14 @@ def holding(cells: Array, noise: float, df_noise: int) -> Holding:
     between = max(variance - noise, 0.0)
     quantile = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
     half = quantile * math.sqrt(variance / n)
-    own_p = 2 * stdtr(df_noise, -np.abs(cells) / math.sqrt(max(noise, _TINY)))
-    is_clear = benjamini_hochberg(own_p) <= 1 - CONFIDENCE
+    p_values = 2 * stdtr(df_noise, -np.abs(cells) / math.sqrt(max(noise, _TINY)))
+    is_clear = benjamini_hochberg(p_values) <= 1 - CONFIDENCE
     rng = np.random.default_rng(SEED)
-    drawn = variance * (n - 1) / rng.chisquare(n - 1, DRAWS)
-    means = mean + rng.standard_normal(DRAWS) * np.sqrt(drawn / n)
-    spreads = np.sqrt(np.maximum(drawn - noise * df_noise / rng.chisquare(df_noise, DRAWS), _TINY))
+    variances = variance * (n - 1) / rng.chisquare(n - 1, DRAWS)
+    means = mean + rng.standard_normal(DRAWS) * np.sqrt(variances / n)
+    spreads = np.sqrt(
+        np.maximum(variances - noise * df_noise / rng.chisquare(df_noise, DRAWS), _TINY)
+    )
     side = 1.0 if mean >= 0 else -1.0
     low, high = _ends(ndtr(side * means / spreads))
     new_low, new_high = _ends(means + spreads * rng.standard_normal(DRAWS))

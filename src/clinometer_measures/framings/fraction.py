@@ -82,11 +82,14 @@ def _weights(
     same: Sequence[NDArray[np.bool_]], n_levels: Sequence[int], distinct: Sequence[int], k: int
 ) -> Levels:
     """Return what J₂ gains if two runs have the same level of factor k: (runs, runs)."""
-    others = [n * s.astype(np.int64) for i, (n, s) in enumerate(zip(n_levels, same, strict=True))
-              if i != k]  # fmt: skip
+    weighted_matches = [
+        n * s.astype(np.int64)
+        for i, (n, s) in enumerate(zip(n_levels, same, strict=True))
+        if i != k
+    ]
     shape = same[k].shape
     # Σ (w + c)² − Σ w² = c² + 2wc; c² is the same for all, as levels stay balanced.
-    weights = 2 * n_levels[k] * sum(others, np.zeros(shape, np.int64))
+    weights = 2 * n_levels[k] * sum(weighted_matches, np.zeros(shape, np.int64))
     if k in distinct:
         rest = [same[i] for i in distinct if i != k]
         alike = np.logical_and.reduce(rest) if rest else np.ones(shape, bool)
@@ -141,15 +144,15 @@ def aliasing(runs: Levels | Sequence[Sequence[int]], n_levels: Sequence[int]) ->
     for (i, a), (j, b) in combinations(enumerate(bases), 2):
         products = (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
         interaction = _orthonormal(products)
-        others = [basis for k, basis in enumerate(bases) if k not in (i, j)]
-        mixed = max([mixed, *(_canonical(basis, interaction) for basis in others)])
+        remaining_bases = [basis for k, basis in enumerate(bases) if k not in (i, j)]
+        mixed = max([mixed, *(_canonical(basis, interaction) for basis in remaining_bases)])
     return Aliasing(main, mixed)
 
 
 def _orthonormal(columns: Array) -> Array:
     centred = columns - columns.mean(axis=0)
-    left, values, _ = np.linalg.svd(centred, full_matrices=False)
-    return np.asarray(left[:, values > 1e-9])
+    basis, values, _ = np.linalg.svd(centred, full_matrices=False)
+    return np.asarray(basis[:, values > 1e-9])
 
 
 def _canonical(first: Array, second: Array) -> float:

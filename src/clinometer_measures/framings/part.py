@@ -29,7 +29,7 @@ FORM = "form"
 Place = Literal["system", "before", "thinking", "after"]
 
 #: The places that a sentence left open has.
-_OF_SENTENCES = ("system", "before")
+_SENTENCE_PLACES = ("system", "before")
 
 
 def _ends_open(text: str) -> str:
@@ -52,7 +52,7 @@ class FramingForm(Strict):
     is not asked so."""
 
     @model_validator(mode="after")
-    def _check_both(self) -> FramingForm:
+    def _check_orders(self) -> FramingForm:
         if ("{first}" in self.sentence) != ("{second}" in self.sentence):
             raise ValueError("sentence: {first} and {second} stand together, or neither does")
         return self
@@ -115,7 +115,7 @@ def factors_of(part: FramingsPart, mode: str) -> dict[str, list[str]]:
     factors = {FORM: forms}
     for name, factor in part.factors.items():
         if (
-            factor.place in _OF_SENTENCES
+            factor.place in _SENTENCE_PLACES
             if is_open
             else mode == "free" or factor.place != "thinking"
         ):
@@ -131,15 +131,15 @@ def framings_of(part: FramingsPart, mode: str) -> dict[str, Framing]:
     are so many.
     """
     is_open = mode == "likelihood"
-    drawn = factors_of(part, mode if is_open else "free")
-    asked = factors_of(part, mode)
+    fraction_factors = factors_of(part, mode if is_open else "free")
+    mode_factors = factors_of(part, mode)
     framings = {}
-    for number, levels in enumerate(_fraction(part, drawn)):
-        of_factor = {name: level for name, level in levels.items() if name in asked}
+    for number, levels in enumerate(_fraction(part, fraction_factors)):
+        mode_levels = {name: level for name, level in levels.items() if name in mode_factors}
         name = f"{levels[FORM]}_{'s' if is_open else ''}{number + 1:02d}"
-        system = " ".join(_texts(part, of_factor, "system")) or None
-        template = _template(part, of_factor, is_open=is_open)
-        framings[name] = Framing(name, of_factor, system, template)
+        system = " ".join(_texts(part, mode_levels, "system")) or None
+        template = _template(part, mode_levels, is_open=is_open)
+        framings[name] = Framing(name, mode_levels, system, template)
     return framings
 
 
@@ -149,8 +149,11 @@ def _fraction(part: FramingsPart, factors: Mapping[str, Sequence[str]]) -> list[
         return []
     names = [*factors]
     # In every mode: what is thought aloud tells no texts apart where it is not asked.
-    told_apart = [FORM, *(n for n, f in part.factors.items() if f.place in ("before", "after"))]
-    distinct = tuple(names.index(name) for name in told_apart if name in names)
+    distinct_factors = [
+        FORM,
+        *(n for n, f in part.factors.items() if f.place in ("before", "after")),
+    ]
+    distinct = tuple(names.index(name) for name in distinct_factors if name in names)
     n_texts = 1
     for place in distinct:
         n_texts *= len(factors[names[place]])

@@ -103,13 +103,13 @@ def _on_its_side(row: Mapping[str, Any]) -> str:
 
 def holding_section(results: InstrumentResults) -> Section | None:
     """Say in how many framings the mean holds."""
-    every = results.tables.details["framing_holding"]
-    rows = every.filter(pl.col("control").is_null())
+    framing_holding = results.tables.details["framing_holding"]
+    rows = framing_holding.filter(pl.col("control").is_null())
     if rows.is_empty():
         return None
-    over_all = rows.filter(pl.col("stereotype").is_null())
-    sentences = [_holding_sentence(row) for row in over_all.iter_rows(named=True)]
-    controls = every.filter(pl.col("control").is_not_null())
+    mean_rows = rows.filter(pl.col("stereotype").is_null())
+    sentences = [_holding_sentence(row) for row in mean_rows.iter_rows(named=True)]
+    controls = framing_holding.filter(pl.col("control").is_not_null())
     tables = [("", _holding_table(rows))]
     if not controls.is_empty():
         tables.append(("The controls in the same framings", _holding_table(controls)))
@@ -173,8 +173,8 @@ def effect_section(results: InstrumentResults) -> Section | None:
     rows = _effects(results)
     if rows.is_empty():
         return None
-    of_marks = rows.filter(factor=ALL_MARKS[0])
-    sentences = [_mark_sentence(row) for row in of_marks.iter_rows(named=True)]
+    mark_rows = rows.filter(factor=ALL_MARKS[0])
+    sentences = [_mark_sentence(row) for row in mark_rows.iter_rows(named=True)]
     return Section(
         key="effects",
         title="Does it change where a test shows, or with other factors?",
@@ -264,16 +264,16 @@ def _share_ends(row: Mapping[str, Any]) -> str:
 
 def _variance_sentence(rows: pl.DataFrame) -> str:
     """Name the sources with the largest shares."""
-    shown = rows.filter(pl.col("source_low") > 0, pl.col("source_share") >= LEAST_SHARE)
-    largest = shown.sort("source_share", descending=True).head(MOST_SOURCES)
-    named = [
+    clear_sources = rows.filter(pl.col("source_low") > 0, pl.col("source_share") >= LEAST_SHARE)
+    largest = clear_sources.sort("source_share", descending=True).head(MOST_SOURCES)
+    source_texts = [
         f"{row['variance_source']} ({percent(row['source_share'])}; {_share_ends(row)})"
         for row in largest.iter_rows(named=True)
     ]
-    about = _run(rows.row(0, named=True))
-    if not named:
-        return f"{about}: no source is shown to matter beside the noise."
-    return f"{about}: most of the variance comes from {', '.join(named)}."
+    run_label = _run(rows.row(0, named=True))
+    if not source_texts:
+        return f"{run_label}: no source is shown to matter beside the noise."
+    return f"{run_label}: most of the variance comes from {', '.join(source_texts)}."
 
 
 def next_section(results: InstrumentResults) -> Section | None:
@@ -324,13 +324,15 @@ def _tokens_to_decide(row: Mapping[str, Any]) -> str:
 
 def _next_sentence(rows: pl.DataFrame) -> str:
     """Say which open question is the cheapest to decide."""
-    about = _run(rows.row(0, named=True))
+    run_label = _run(rows.row(0, named=True))
     priced = rows.drop_nulls("tokens_to_decide")
     if priced.is_empty():
-        return f"{about}: no open question can be decided for less than a hundred times as much."
+        return (
+            f"{run_label}: no open question can be decided for less than a hundred times as much."
+        )
     first = priced.row(0, named=True)
     return (
-        f"{about}: of the intervals that contain 0, that of the {first['next_target']} "
+        f"{run_label}: of the intervals that contain 0, that of the {first['next_target']} "
         f"({number(first['estimate'])} ± {number(first['half_width_now'])}) is the cheapest to "
         f"decide, for about {_thousands(first['tokens_to_decide'])} tokens."
     )

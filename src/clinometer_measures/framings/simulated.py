@@ -97,7 +97,9 @@ def _question(
 
     Stereotypes may share a sentence, which names one group or one word.
     """
-    keys = [key for key, of_key in roles.items() if all(w in of_key for w in values.values())]
+    keys = [
+        key for key, word_roles in roles.items() if all(w in word_roles for w in values.values())
+    ]
     if not keys:
         return None
     words = tuple((word, roles[keys[0]][word]) for word in values.values())
@@ -110,10 +112,10 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     places = question.columns
     if question.kind == LIKELIHOODS:
         return SimulatedAnswer(0.0, shares=_ends(question, lean))
-    role_of = dict(question.words)
+    word_roles = dict(question.words)
     offered = (places["first"], places["second"])
-    consistent = CONSISTENT[role_of[places["asked"]]]
-    sign = 1.0 if role_of[offered[0]] == consistent else -1.0
+    consistent = CONSISTENT[word_roles[places["asked"]]]
+    sign = 1.0 if word_roles[offered[0]] == consistent else -1.0
     p = lean.chance(sign, 1.0)
     if question.kind == LOGITS:
         p = jittered(p, lean.rng)
@@ -130,17 +132,17 @@ def _ends(question: RecognisedPrompt, lean: PlantedLean) -> dict[str, float]:
     much less. How often a word is used is the same in all sentences.
     """
     places = question.columns
-    stated = places.get("group") or places["word"]
+    subject = places.get("group") or places["word"]
     shares: dict[str, float] = {}
     for key in question.stereotypes:
-        role_of = _roles(question.study, key)
+        word_roles = _roles(question.study, key)
         planted = replace(lean, score=lean.of_stereotype(key))
-        rng = random.Random(f"{lean.seed}/{question.variation}/{key}/{stated}")
+        rng = random.Random(f"{lean.seed}/{question.variation}/{key}/{subject}")
         p = min(1 - 1e-9, max(1e-9, jittered(planted.chance(1.0), rng)))
         # tanh(d / 4) of four such log odds is 2p − 1.
         half = math.log(p / (1 - p)) / 2
-        for word, role in role_of.items():
+        for word, role in word_roles.items():
             usual = random.Random(f"{lean.seed}/{question.variation}/{word}").uniform(*USUAL)
-            sign = 1.0 if role == CONSISTENT[role_of[stated]] else -1.0
+            sign = 1.0 if role == CONSISTENT[word_roles[subject]] else -1.0
             shares[word] = math.exp(usual + sign * half)
     return shares

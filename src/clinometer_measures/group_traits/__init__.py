@@ -138,7 +138,7 @@ def _words(study: Study, key: str, _: str, dimension: str | None) -> StereotypeW
     if not part.pairs:
         return words
     by_dimension = traits_of(study, part, people_lean(study), key)
-    traits = [trait for of_one in by_dimension.values() for trait in of_one]
+    traits = [trait for dimension_traits in by_dimension.values() for trait in dimension_traits]
     if dimension is not None:
         traits = by_dimension[dimension]
     tied = [trait.tied for trait in traits]
@@ -177,13 +177,13 @@ def _draws(
     # Traits are told by the pair, not by what is tied, so that all groups have the same order.
     by_name = {"/".join(sorted((trait.tied, trait.counter))): trait for trait in traits}
     rounds = in_rounds(sorted(by_name), order)
-    drawn: set[tuple[str, ...]] = set()
+    questions: set[tuple[str, ...]] = set()
     for number, iterations in pairs(design.iterations, turns):
         name, (marginalized, default) = next(rounds), cycle.pair(number)
         question = (name, marginalized, default)
-        if question in drawn and not mode.sampled:
+        if question in questions and not mode.sampled:
             continue
-        drawn.add(question)
+        questions.add(question)
         trait = by_name[name]
         for turn, iteration in enumerate(iterations):
             tied_first = (turn // 2 + number) % 2 == 0

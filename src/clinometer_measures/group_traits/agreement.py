@@ -95,19 +95,22 @@ def agree(rated: RatedLeans, confidence: float = 0.95) -> list[dict[str, Estimat
     """Return the `STATISTICS` of each part, with intervals."""
     from scipy.special import stdtrit  # scipy takes long to import
 
-    whole = _transform(_statistics(rated.leans, rated.totals, rated))
+    statistics = _transform(_statistics(rated.leans, rated.totals, rated))
     variance, df = _variance(rated)
     half = stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance)
-    ends = [_transform(whole + sign * half, back=True) for sign in (-1, 1)]
-    values = _transform(whole, back=True)
+    ends = [_transform(statistics + sign * half, back=True) for sign in (-1, 1)]
+    values = _transform(statistics, back=True)
     # By the delta method, back from Fisher's scale.
     se = np.sqrt(variance) * np.where(_CORRELATIONS[:, None], 1 - values**2, 1.0)
     agreements = []
     for part in range(len(rated.parts)):
         columns = (values, se, df, *ends)
-        of_part = [[float(column[row, part]) for column in columns] for row in range(len(values))]
+        part_rows = [[float(column[row, part]) for column in columns] for row in range(len(values))]
         agreements.append(
-            {name: EstimatedStatistic(*row) for name, row in zip(STATISTICS, of_part, strict=True)}
+            {
+                name: EstimatedStatistic(*row)
+                for name, row in zip(STATISTICS, part_rows, strict=True)
+            }
         )
     return agreements
 
@@ -132,7 +135,7 @@ def _statistics(leans: Array, totals: Array, rated: RatedLeans) -> Array:
         n, total, square, choices, choice_square = totals
         is_used = np.isfinite(lean) & (n > 0)
         is_used &= is_used.sum(axis=0) >= FEWEST
-        rating, choice = (np.where(is_used, of / n, np.nan) for of in (total, choices))
+        rating, choice = (np.where(is_used, sums / n, np.nan) for sums in (total, choices))
         lean = np.where(is_used, lean, np.nan)
         reliability = 1 - _error(n, total, square, is_used) / _variance_of(rating)
         # Of ratings that are not reliable at all, the ceiling is 0.
@@ -144,7 +147,10 @@ def _statistics(leans: Array, totals: Array, rated: RatedLeans) -> Array:
         between = _between(centred)
         columns: list[list[float]] = []
         for pairs in rated.parts:
-            means = [float(np.nanmean(of[pairs])) for of in (correlation, ceiling, shift, between)]
+            means = [
+                float(np.nanmean(values[pairs]))
+                for values in (correlation, ceiling, shift, between)
+            ]
             r, most, moved, wordings = means
             common = float(np.nansum(slope[pairs])) / float(np.nansum(spread[pairs]) or np.nan)
             columns.append([r, most, r / most if most else np.nan, common, moved, wordings])
@@ -197,8 +203,8 @@ def _between(centred: Array) -> Array:
     scale = np.sqrt(np.nansum(centred**2, axis=1, keepdims=True))
     unit = np.where(scale > 0, np.nan_to_num(centred) / scale, 0.0)
     # The square of a sum has every product of two wordings twice, and each with itself.
-    both = (unit.sum(axis=0) ** 2).sum(axis=0) - (unit**2).sum(axis=(0, 1))
-    return np.asarray(both / (wordings * (wordings - 1)))
+    products = (unit.sum(axis=0) ** 2).sum(axis=0) - (unit**2).sum(axis=(0, 1))
+    return np.asarray(products / (wordings * (wordings - 1)))
 
 
 def _variance(rated: RatedLeans) -> tuple[Array, Array]:
@@ -208,8 +214,8 @@ def _variance(rated: RatedLeans) -> tuple[Array, Array]:
     n_raters = len(np.unique(rated.cell_raters))
     # Where each rated one group the two are the same, but for those of people in general.
     if n_raters < len(rated.sums) or rated.reference is not None:
-        of_cells = _jackknife(_without_rater_cells(rated))
-        raters = np.maximum(0.0, _jackknife(_without_raters(rated)) - of_cells)
+        cell_variance = _jackknife(_without_rater_cells(rated))
+        raters = np.maximum(0.0, _jackknife(_without_raters(rated)) - cell_variance)
     sources = [
         (groups, rated.leans.shape[1] - 1),
         (raters, n_raters - 1),
@@ -217,9 +223,9 @@ def _variance(rated: RatedLeans) -> tuple[Array, Array]:
     ]
     variance = np.zeros_like(groups)
     weight = np.zeros_like(groups)
-    for of_source, df in sources:
-        variance = variance + of_source
-        weight = weight + of_source**2 / max(df, 1)
+    for source_variance, df in sources:
+        variance = variance + source_variance
+        weight = weight + source_variance**2 / max(df, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return variance, np.where(weight > 0, variance**2 / weight, np.nan)
 

@@ -91,11 +91,11 @@ class GroupTraitsPart(Wordings[Question]):
 
     @model_validator(mode="after")
     def _check_traits(self) -> GroupTraitsPart:
-        seen: set[str] = set()
+        trait_keys: set[str] = set()
         for trait in self.traits():
-            if word_key(trait) in seen:
+            if word_key(trait) in trait_keys:
                 raise ValueError(f"pairs: trait {trait!r} stands twice")
-            seen.add(word_key(trait))
+            trait_keys.add(word_key(trait))
         return self
 
 
@@ -119,8 +119,11 @@ def part_of(study: Study) -> GroupTraitsPart | None:
     if part is None:
         return None
     where = f"study {study.name}"
-    named = {"groups": [*part.groups], "reference": [part.reference] if part.reference else []}
-    for field, keys in named.items():
+    referenced_keys = {
+        "groups": [*part.groups],
+        "reference": [part.reference] if part.reference else [],
+    }
+    for field, keys in referenced_keys.items():
         for key in keys:
             if key not in study.stereotypes:
                 error = unknown("stereotype", key, study.stereotypes)
@@ -179,8 +182,8 @@ def traits_of(
     """
     if not part.pairs:
         words = study.stereotypes[key].words("")
-        own_pairs = zip(words.tied, words.counter, strict=False)
-        return {None: [TraitPair(None, tied, counter, True) for tied, counter in own_pairs]}
+        word_pairs = zip(words.tied, words.counter, strict=False)
+        return {None: [TraitPair(None, tied, counter, True) for tied, counter in word_pairs]}
     traits: dict[str | None, list[TraitPair]] = {}
     for dimension, pairs in part.pairs.items():
         traits[dimension] = []

@@ -139,13 +139,13 @@ def compare_with_people(scores: pl.LazyFrame, study: Study) -> Tables:
     rows: list[dict[str, Any]] = []
     tables = [empty["people_leans"]]
     for keys, run in measured.group_by(_KEYS, maintain_order=True):
-        of_run = dict(zip(_KEYS, keys, strict=True))
+        run_keys = dict(zip(_KEYS, keys, strict=True))
         leans = _leans(run, study)
         if leans.is_empty():
             continue
         layout = _Layout(study, leans)
-        rows += _estimates(layout, of_run)
-        tables.append(layout.table(of_run))
+        rows += _estimates(layout, run_keys)
+        tables.append(layout.table(run_keys))
     measures = {measure.name: measure for measure in MEASURES.values()}
     return Tables(as_estimates(rows, measures), {"people_leans": pl.concat(tables)})
 
@@ -166,16 +166,18 @@ def _leans(run: pl.DataFrame, study: Study) -> pl.DataFrame:
         .join(pl.concat([tied_high, tied_low]), on="tied")
         .with_columns(value=pl.col("score") * pl.col("sign"))
     )
-    about = ["variation", "trait_low", "trait_high"]
+    question_columns = ["variation", "trait_low", "trait_high"]
     is_default = pl.col("version") == "default"
     # What is asked of people is the same question for all groups: their answers are put together.
-    people = values.filter(is_default).group_by(about).agg(people=-pl.col("value").mean())
-    of_groups = values.filter(~is_default.fill_null(False)).group_by(
-        "stereotype", "dimension", *about
+    people = (
+        values.filter(is_default).group_by(question_columns).agg(people=-pl.col("value").mean())
+    )
+    group_values = values.filter(~is_default.fill_null(False)).group_by(
+        "stereotype", "dimension", *question_columns
     )
     return (
-        of_groups.agg(pl.col("value").mean())
-        .join(people, on=about, how="left")
+        group_values.agg(pl.col("value").mean())
+        .join(people, on=question_columns, how="left")
         # In `likelihood` mode there is no version: the score is the difference already.
         .with_columns(
             lean=pl.when(values["version"].null_count() == values.height)
@@ -193,7 +195,7 @@ class _Layout:
         part = part_of(study)
         self.study = study
         self.groups = [key for key in study.stereotypes if key in set(leans["stereotype"])]
-        self.pairs = _pairs_asked(part.pairs if part else {}, leans)
+        self.pairs = _measured_pairs(part.pairs if part else {}, leans)
         self.wordings = leans["variation"].unique().sort().to_list()
         self.reference = part.reference if part else None
         self.leans = self._lean_array(leans)
@@ -250,7 +252,7 @@ class _Layout:
         """Return the name of each part: None of all pairs, then each dimension."""
         return [None, *dict.fromkeys(dimension for dimension, _, _ in self.pairs)]
 
-    def table(self, of_run: Mapping[str, Any]) -> pl.DataFrame:
+    def table(self, run_keys: Mapping[str, Any]) -> pl.DataFrame:
         """Return the rows of `people_leans`."""
         parts: list[tuple[str, list[int], str | None, str | None]] = []
         for number, (dimension, low, high) in enumerate(self.pairs):
@@ -259,14 +261,14 @@ class _Layout:
             numbers = [n for n, pair in enumerate(self.pairs) if pair[0] == name]
             parts.append((str(name), numbers, None, None))
         rows: list[dict[str, Any]] = []
-        for of_dimension, numbers, trait_low, trait_high in parts:
+        for part_dimension, numbers, trait_low, trait_high in parts:
             model = self._model_columns(numbers)
             people = self._people_columns(numbers)
             traits = {"trait_low": trait_low, "trait_high": trait_high}
             for place, key in enumerate(self.groups):
-                about: dict[str, Any] = {"dimension": of_dimension, **traits}
-                about |= {"stereotype": key, "category": self.study.stereotypes[key].category}
-                rows.append({**of_run, **about, **model[place], **people[place]})
+                labels: dict[str, Any] = {"dimension": part_dimension, **traits}
+                labels |= {"stereotype": key, "category": self.study.stereotypes[key].category}
+                rows.append({**run_keys, **labels, **model[place], **people[place]})
         return pl.DataFrame(rows, schema=_LEANS)
 
     def _model_columns(self, numbers: Sequence[int]) -> list[dict[str, Any]]:
@@ -286,13 +288,13 @@ class _Layout:
 
     def _people_columns(self, numbers: Sequence[int]) -> list[dict[str, Any]]:
         """Return what people say of each group over some pairs, with its interval over raters."""
-        of_pairs = self.ratings.filter(pl.col("pair").is_in(list(numbers)))
-        means = of_pairs.group_by("group", "pair").agg(pl.col("choice").mean())
+        pair_ratings = self.ratings.filter(pl.col("pair").is_in(list(numbers)))
+        means = pair_ratings.group_by("group", "pair").agg(pl.col("choice").mean())
         level = means.group_by("pair").agg(level=pl.col("choice").mean())
         columns = []
         for place in range(len(self.groups)):
-            of_group = of_pairs.filter(group=place).join(level, on="pair")
-            by_rater = of_group.group_by("rater").agg(
+            group_ratings = pair_ratings.filter(group=place).join(level, on="pair")
+            by_rater = group_ratings.group_by("rater").agg(
                 choice=(pl.col("choice") - pl.col("level")).mean(), rating=pl.col("rating").mean()
             )
             mean, low, high = _interval(by_rater["choice"].to_numpy(), 2)
@@ -302,15 +304,15 @@ class _Layout:
         return columns
 
 
-def _pairs_asked(
+def _measured_pairs(
     pairs: Mapping[str, Sequence[tuple[str, str]]], leans: pl.DataFrame
 ) -> list[tuple[str, str, str]]:
     """Return dimension and traits of the pairs that were asked, in the order of the study."""
     highs = set(leans["trait_high"])
-    asked: list[tuple[str, str, str]] = []
-    for dimension, of_dimension in pairs.items():
-        asked += [(dimension, low, high) for low, high in of_dimension if high in highs]
-    return asked
+    measured_pairs: list[tuple[str, str, str]] = []
+    for dimension, dimension_pairs in pairs.items():
+        measured_pairs += [(dimension, low, high) for low, high in dimension_pairs if high in highs]
+    return measured_pairs
 
 
 def _places(names: Sequence[str]) -> dict[str, int]:
@@ -335,19 +337,19 @@ def _interval(values: Array, fewest: int) -> tuple[float | None, float | None, f
     return mean, mean - half, mean + half
 
 
-def _estimates(layout: _Layout, of_run: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _estimates(layout: _Layout, run_keys: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of estimates: every statistic of each dimension, and of all pairs."""
     from clinometer_measures.group_traits.agreement import agree, shuffle
 
     rated = layout.rated()
     placebos = shuffle(rated, SHUFFLES, SEED)
-    held = "these traits, one wording" if len(layout.wordings) < 2 else "these traits"
+    conditions = "these traits, one wording" if len(layout.wordings) < 2 else "these traits"
     rows: list[dict[str, Any]] = []
     parts = zip(layout.dimensions(), rated.parts, agree(rated, CONFIDENCE), strict=True)
     for number, (dimension, pairs, statistics) in enumerate(parts):
         common = {
-            **of_run,
-            "subject": of_run["model"],
+            **run_keys,
+            "subject": run_keys["model"],
             "level": "model",
             "dimension": dimension,
             "method": "jackknife",
@@ -356,7 +358,7 @@ def _estimates(layout: _Layout, of_run: Mapping[str, Any]) -> list[dict[str, Any
             "n": len(layout.groups) * len(pairs),
             "n_clusters": len(layout.groups),
             "clustered_by": "groups, raters, wordings",
-            "conditional_on": held,
+            "conditional_on": conditions,
         }
         for name, value in statistics.items():
             if not math.isfinite(value.estimate):

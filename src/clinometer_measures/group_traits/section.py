@@ -77,8 +77,8 @@ def people_section(results: InstrumentResults) -> Section | None:
     if rows.is_empty() or leans.is_empty():
         return None
     wide = _by_part(rows)
-    over_all = [row for row in wide if row["part"] == _ALL]
-    sentences = [_sentence(row, plan) for row in over_all]
+    overall_rows = [row for row in wide if row["part"] == _ALL]
+    sentences = [_sentence(row, plan) for row in overall_rows]
     figures = _figures(leans)
     return Section(
         key="people",
@@ -91,8 +91,8 @@ def people_section(results: InstrumentResults) -> Section | None:
         figures=figures,
         tables=(
             ("", _statistics_table(wide, plan)),
-            ("Table of groups and dimensions", _lean_table(leans, of_pairs=False)),
-            ("Table of groups and pairs of traits", _lean_table(leans, of_pairs=True)),
+            ("Table of groups and dimensions", _lean_table(leans, is_per_pair=False)),
+            ("Table of groups and pairs of traits", _lean_table(leans, is_per_pair=True)),
         ),
         place="before",
     )
@@ -100,7 +100,7 @@ def people_section(results: InstrumentResults) -> Section | None:
 
 _ALL = "All traits"
 
-_STATISTIC_OF = {measure.name: name for name, measure in MEASURES.items()}
+_STATISTIC_BY_MEASURE = {measure.name: name for name, measure in MEASURES.items()}
 
 
 def _by_part(rows: pl.DataFrame) -> list[dict[str, Any]]:
@@ -111,7 +111,7 @@ def _by_part(rows: pl.DataFrame) -> list[dict[str, Any]]:
         key = tuple(estimate[name] for name in keys)
         row = wide.setdefault(key, {"model": estimate["model"], "mode": estimate["control_mode"]})
         row["part"] = capital(estimate["dimension_label"] or _ALL)
-        name = _STATISTIC_OF[estimate["measure"]]
+        name = _STATISTIC_BY_MEASURE[estimate["measure"]]
         row[name] = estimate["estimate"]
         row[f"{name}_interval"] = interval(estimate["ci_low"], estimate["ci_high"])
         row[f"{name}_text"] = bracketed(
@@ -218,10 +218,10 @@ def _marks(row: Mapping[str, Any]) -> list[Row]:
     return marks
 
 
-def _lean_table(leans: pl.DataFrame, *, of_pairs: bool) -> ReportTable:
+def _lean_table(leans: pl.DataFrame, *, is_per_pair: bool) -> ReportTable:
     """Set out the leans of the groups, on each dimension or for each pair of traits."""
     is_mean = pl.col("trait_low").is_null()
-    rows = leans.filter(~is_mean if of_pairs else is_mean).with_columns(mode="control_mode")
+    rows = leans.filter(~is_mean if is_per_pair else is_mean).with_columns(mode="control_mode")
 
     def lean(side: str, row: Mapping[str, Any]) -> str:
         """Write a lean with its interval."""
@@ -231,7 +231,7 @@ def _lean_table(leans: pl.DataFrame, *, of_pairs: bool) -> ReportTable:
 
     def traits(row: Mapping[str, Any]) -> str:
         """Name the low and the high trait."""
-        return f"{row['trait_low']} – {row['trait_high']}" if of_pairs else ""
+        return f"{row['trait_low']} – {row['trait_high']}" if is_per_pair else ""
 
     columns = [
         TableColumn("Group", lambda r: r["about"], "head"),

@@ -57,29 +57,29 @@ def _prompts(study: Study, part: GroupTraitsPart) -> dict[str, RecognisedPrompt]
     for key in study.stereotypes:
         groups = groups_of(study, part, key)
         by_dimension = traits_of(study, part, leans, key)
-        traits = [trait for of_one in by_dimension.values() for trait in of_one]
+        traits = [trait for dimension_traits in by_dimension.values() for trait in dimension_traits]
         question = RecognisedPrompt(study, NAME, key, "", TEXT)
         for side in GROUPS:
             for group in getattr(groups, side):
-                about = replace(question, words=((group, side),))
-                for prompt, recognised in _prompts_about(part, about, traits):
+                group_question = replace(question, words=((group, side),))
+                for prompt, recognised in _group_prompts(part, group_question, traits):
                     first = prompts.setdefault(prompt, recognised)
                     prompts[prompt] = replace(first, stereotypes=(*first.stereotypes, key))
     return prompts
 
 
-def _prompts_about(
-    part: GroupTraitsPart, about: RecognisedPrompt, traits: Sequence[TraitPair]
+def _group_prompts(
+    part: GroupTraitsPart, group_question: RecognisedPrompt, traits: Sequence[TraitPair]
 ) -> Iterator[tuple[str, RecognisedPrompt]]:
     """Yield the prompts about one group, in every wording."""
-    ((group, _),) = about.words
+    ((group, _),) = group_question.words
     ends = [(trait.tied, trait.counter) for trait in traits]
     for name, sentence in part.sentences.items():
         beginning = sentence.replace("{group}", group).removesuffix(" {trait}")
-        yield beginning, replace(about, variation=name, columns={"ends": ends})
+        yield beginning, replace(group_question, variation=name, columns={"ends": ends})
     for (name, wording), trait in product(part.variations.items(), traits):
-        words = (*about.words, (trait.tied, "tied"), (trait.counter, "counter"))
-        question = replace(about, variation=name, words=words)
+        words = (*group_question.words, (trait.tied, "tied"), (trait.counter, "counter"))
+        question = replace(group_question, variation=name, words=words)
         for first, second in permutations((trait.tied, trait.counter)):
             values = {"group": group, "first": first, "second": second}
             yield fill(wording, values), replace(question, columns={"first": first})
@@ -111,8 +111,8 @@ def _ends(question: RecognisedPrompt, lean: PlantedLean, *, is_group: bool) -> d
     shares: dict[str, float] = {}
     for tied, counter in question.columns["ends"]:
         seed = f"{lean.seed}/{question.variation}/{tied}/{counter}"
-        of_group = random.Random(f"{seed}/{question.stereotype}")
-        chance = jittered(lean.chance(1.0), of_group) if is_group else 0.5
+        group_rng = random.Random(f"{seed}/{question.stereotype}")
+        chance = jittered(lean.chance(1.0), group_rng) if is_group else 0.5
         # The odds of the two are those of the chance, half from each.
         half = math.log(max(chance, 1e-9) / max(1 - chance, 1e-9)) / 2
         for trait, odds in ((tied, half), (counter, -half)):

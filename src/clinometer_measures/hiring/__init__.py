@@ -224,18 +224,19 @@ def _draw_resumes(
         cue = part.cues.get(key)
         cues = (cue.marginalized, cue.default) if cue else ("", "")
         resumes = [
-            Resume(occupation, kind, years, employer, *of_group)
-            for of_group in zip(styles, cues, strict=True)
+            Resume(occupation, kind, years, employer, *style_and_cue)
+            for style_and_cue in zip(styles, cues, strict=True)
         ]
         return dict(zip(GROUPS, resumes, strict=True)), ""
     better, worse = BETTER[criterion]
     if dimension != CHOICE:
         better, worse, criterion = LONGER, LOWEST, "all"
     kinds = dict(zip(GROUPS, (worse, better), strict=True))
-    of_group = {
-        group: Resume(occupation, of_one, years, employer, style) for group, of_one in kinds.items()
+    group_resumes = {
+        group: Resume(occupation, resume_kind, years, employer, style)
+        for group, resume_kind in kinds.items()
     }
-    return of_group, criterion
+    return group_resumes, criterion
 
 
 def _write_trial(
@@ -275,16 +276,16 @@ def _write_choice(
     Equal résumés stay at their places when the names change theirs; a better one stays with its
     name, as it is the candidate who is better.
     """
-    shown = GROUPS if order == "marginalized_first" else GROUPS[::-1]
-    of_places = (
-        shown if draw.resumes["default"].kind != draw.resumes["marginalized"].kind else GROUPS
+    name_groups = GROUPS if order == "marginalized_first" else GROUPS[::-1]
+    resume_groups = (
+        name_groups if draw.resumes["default"].kind != draw.resumes["marginalized"].kind else GROUPS
     )
-    names = [draw.columns[group] for group in shown]
-    texts = [resume_text(part, draw.resumes[group]) for group in of_places]
+    names = [draw.columns[group] for group in name_groups]
+    texts = [resume_text(part, draw.resumes[group]) for group in resume_groups]
     values = {"first": names[0], "second": names[1], "first_resume": texts[0]}
     values |= {"second_resume": texts[1], **wording_texts(part, draw.resumes["default"].occupation)}
     # Letters in the order of the groups, whatever their places.
-    letters = [LETTERS[shown.index(group)] for group in GROUPS] + [LETTERS[2]]
+    letters = [LETTERS[name_groups.index(group)] for group in GROUPS] + [LETTERS[2]]
     options = [*names, part.neither]
     return {
         "attributes": [" / ".join(draw.columns[group] for group in GROUPS)],
@@ -351,7 +352,7 @@ INSTRUMENT = Instrument(
     sections=(
         "clinometer_measures.hiring.section:validity_section",
         "clinometer_measures.hiring.section:points_section",
-        "clinometer_measures.hiring.section:stated_section",
+        "clinometer_measures.hiring.section:statement_section",
         "clinometer_measures.hiring.section:rates_section",
         "clinometer_measures.hiring.section:places_section",
     ),

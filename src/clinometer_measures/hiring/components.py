@@ -46,8 +46,8 @@ class Component(NamedTuple):
     def estimates(self, rng: np.random.Generator, draws: int) -> Array:
         """Return what would be estimated in other data with this variance: (draws,)."""
         total = self.variance * self.signal + self.expected
-        drawn = total * rng.chisquare(self.degrees, draws) / self.degrees
-        return ((drawn - self.expected) / self.signal).clip(0, _LARGEST_VARIANCE)
+        totals = total * rng.chisquare(self.degrees, draws) / self.degrees
+        return ((totals - self.expected) / self.signal).clip(0, _LARGEST_VARIANCE)
 
 
 def _component(total: float, expected: float, signal: float, degrees: float) -> Component:
@@ -94,12 +94,14 @@ def interaction_component(selected: Array, decided: Array) -> Component:
     rates = _additive_rates(selected, decided)
     binomial = decided * rates * (1 - rates)
     # What is left of each square after groups and occupations are fitted.
-    left = (groups - 1) * (n - 1) / (groups * n)
+    residual_share = (groups - 1) * (n - 1) / (groups * n)
     # Of one answer nothing is left: exactly 0, as a variance is divided by the sum.
-    signal = float((decided * (decided - 1) * (rates * (1 - rates)) ** 2).sum()) * left * n
+    signal = (
+        float((decided * (decided - 1) * (rates * (1 - rates)) ** 2).sum()) * residual_share * n
+    )
     total = float(((selected - decided * rates) ** 2).sum())
-    degrees = float(binomial.sum() ** 2 / (binomial**2).sum()) * left
-    return _component(total, float(binomial.sum()) * left, signal, degrees)
+    degrees = float(binomial.sum() ** 2 / (binomial**2).sum()) * residual_share
+    return _component(total, float(binomial.sum()) * residual_share, signal, degrees)
 
 
 def shared_variance(selected: Array, decided: Array) -> tuple[float, int]:
@@ -126,19 +128,19 @@ def _additive_rates(selected: Array, decided: Array) -> Array:
     normal prior, so that log odds of empty rows and columns are finite.
     """
     picked, total = selected.sum(axis=1), decided.sum(axis=1)
-    of_group = np.log((picked + 0.5) / (total - picked + 0.5))
-    of_occupation = np.zeros(selected.shape[1])
+    group_log_odds = np.log((picked + 0.5) / (total - picked + 0.5))
+    occupation_log_odds = np.zeros(selected.shape[1])
     for _ in range(_STEPS):
-        rates = _inverse_logit(of_group[:, None] + of_occupation)
+        rates = _inverse_logit(group_log_odds[:, None] + occupation_log_odds)
         slopes = (decided * rates * (1 - rates)).sum(axis=0) + 1
-        step = ((selected - decided * rates).sum(axis=0) - of_occupation) / slopes
-        of_occupation = of_occupation + step.clip(-1, 1)
-        rates = _inverse_logit(of_group[:, None] + of_occupation)
-        alone = _inverse_logit(of_group)
+        step = ((selected - decided * rates).sum(axis=0) - occupation_log_odds) / slopes
+        occupation_log_odds = occupation_log_odds + step.clip(-1, 1)
+        rates = _inverse_logit(group_log_odds[:, None] + occupation_log_odds)
+        alone = _inverse_logit(group_log_odds)
         slopes = (decided * rates * (1 - rates)).sum(axis=1) + alone * (1 - alone)
         step = ((selected - decided * rates).sum(axis=1) + 0.5 - alone) / slopes
-        of_group = of_group + step.clip(-1, 1)
-    return _inverse_logit(of_group[:, None] + of_occupation)
+        group_log_odds = group_log_odds + step.clip(-1, 1)
+    return _inverse_logit(group_log_odds[:, None] + occupation_log_odds)
 
 
 def _inverse_logit(logits: Array) -> Array:

@@ -48,7 +48,7 @@ class _Model(NamedTuple):
     decided: Array
     """(groups,)."""
     dispersion: float
-    over_occupations: float
+    occupation_variance: float
     degrees: tuple[int, int]
 
 
@@ -57,9 +57,9 @@ class _Drawn(NamedTuple):
 
     logs: Array
     """(draws, groups)."""
-    of_names: Array
+    name_variances: Array
     """(draws, groups)."""
-    over_occupations: Array
+    occupation_variances: Array
     """(draws,): of a difference."""
 
 
@@ -67,7 +67,7 @@ def share_quantiles(
     logs: Array,
     decided: Array,
     dispersion: float,
-    over_occupations: float,
+    occupation_variance: float,
     degrees: tuple[int, int],
     *,
     contrasts: Array,
@@ -80,18 +80,18 @@ def share_quantiles(
         The logarithm of each group's rate, and how many were decided about: (groups,).
     dispersion
         The variance over names by that of independent answers, 1 or more.
-    over_occupations
+    occupation_variance
         The variance of the difference of two logarithms over occupations.
     degrees
         The degrees of freedom of both.
     contrasts
         A row of weights for each, (groups, groups).
     """
-    model = _Model(decided, dispersion, over_occupations, degrees)
+    model = _Model(decided, dispersion, occupation_variance, degrees)
     centres = _not_too_few(logs, model)
-    drawn = _draw(centres, model)
-    variances = drawn.of_names + drawn.over_occupations[:, None] / 2
-    errors = (drawn.logs - centres) @ contrasts.T / np.sqrt(variances @ (contrasts**2).T)
+    sample = _draw(centres, model)
+    variances = sample.name_variances + sample.occupation_variances[:, None] / 2
+    errors = (sample.logs - centres) @ contrasts.T / np.sqrt(variances @ (contrasts**2).T)
     return _quantile(errors, 0.975), _quantile(-errors, 0.975)
 
 
@@ -104,9 +104,9 @@ def _not_too_few(centres: Array, model: _Model) -> Array:
 def _draw(centres: Array, model: _Model) -> _Drawn:
     """Draw counts of groups with these logarithms of rates, and what is estimated from them."""
     rng = np.random.default_rng(SEED)
-    decided, dispersion, over_occupations, degrees = model
+    decided, dispersion, occupation_variance, degrees = model
     shape = (DRAWS, len(centres))
-    spread = np.sqrt(over_occupations / 2)
+    spread = np.sqrt(occupation_variance / 2)
     rates = np.exp(centres + spread * rng.standard_normal(shape)).clip(None, _LARGEST)
     # The correlation of two answers about a group that multiplies the variance of its count.
     correlation = ((dispersion - 1) / np.maximum(decided - 1, 1)).clip(None, _LARGEST)
@@ -115,12 +115,14 @@ def _draw(centres: Array, model: _Model) -> _Drawn:
         rates = rng.beta(rates * size, (1 - rates) * size)
     selected = rng.binomial(decided.astype(np.int64), rates).astype(float)
     independent = 1 / (selected + 0.5) - 1 / (decided + 1)
-    of_names, of_occupations = (rng.chisquare(df, DRAWS) / df for df in degrees)
-    drawn_dispersion = np.maximum(dispersion * of_names, 1.0)
+    name_factors, occupation_factors = (rng.chisquare(df, DRAWS) / df for df in degrees)
+    dispersions = np.maximum(dispersion * name_factors, 1.0)
     # Estimated as what occupations show beyond cells, which is 0 or more.
-    of_cells = 2 * independent.mean(axis=1)
-    beyond = np.maximum((of_cells + over_occupations) * of_occupations - of_cells, 0.0)
-    return _Drawn(log_rate(selected, decided), drawn_dispersion[:, None] * independent, beyond)
+    cell_variances = 2 * independent.mean(axis=1)
+    beyond = np.maximum(
+        (cell_variances + occupation_variance) * occupation_factors - cell_variances, 0.0
+    )
+    return _Drawn(log_rate(selected, decided), dispersions[:, None] * independent, beyond)
 
 
 def _quantile(errors: Array, share: float) -> Array:

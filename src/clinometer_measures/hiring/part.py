@@ -172,10 +172,10 @@ def part_of(study: Study) -> HiringPart | None:
     part = study.instruments.read(NAME, HiringPart)
     if part is None:
         return None
-    named = [("superiority", key) for key in part.superiority]
+    referenced_keys = [("superiority", key) for key in part.superiority]
     for cue_key, cue in part.cues.items():
-        named += [("cues", key) for key in (cue_key, *cue.names)]
-    for place, key in named:
+        referenced_keys += [("cues", key) for key in (cue_key, *cue.names)]
+    for place, key in referenced_keys:
         if key not in study.stereotypes:
             raise StudyError(
                 f"study {study.name}: instruments.{NAME}.{place}: no stereotype {key!r}"

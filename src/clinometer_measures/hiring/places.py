@@ -178,22 +178,22 @@ def rank_parts(values: Array, groups: NDArray[np.intp], places: int) -> Array:
     """
     parts = np.empty(len(values))
     members = [values[groups == group] for group in range(groups.max() + 1)]
-    found: dict[tuple[int, float], float] = {}
+    chances: dict[tuple[int, float], float] = {}
     for place, (value, group) in enumerate(zip(values, groups, strict=True)):
         key = (int(group), float(value))
-        if key not in found:
-            others = [scores for other, scores in enumerate(members) if other != group]
-            found[key] = _chance(float(value), others, places)
-        parts[place] = found[key]
+        if key not in chances:
+            rivals = [scores for rival, scores in enumerate(members) if rival != group]
+            chances[key] = _chance(float(value), rivals, places)
+        parts[place] = chances[key]
     return parts
 
 
-def _chance(value: float, others: Sequence[Array], places: int) -> float:
+def _chance(value: float, rivals: Sequence[Array], places: int) -> float:
     """Return the chance to be among the highest; equal scores share the places that are left."""
-    k = len(others) + 1
+    k = len(rivals) + 1
     chances = np.zeros((k, k))  # how many are above, how many level
     chances[0, 0] = 1.0
-    for scores in others:
+    for scores in rivals:
         above, level = float((scores > value).mean()), float((scores == value).mean())
         moved = chances * (1 - above - level)
         moved[1:] += chances[:-1] * above

@@ -86,13 +86,13 @@ class SelectionCounts:
         return 1 / (selected + 0.5) - 1 / (decided + 1)
 
     @cached_property
-    def over_names(self) -> Array:
+    def name_variances(self) -> Array:
         """The variance of each over its names, which are a sample of their intersection."""
         selected, decided = self.selected.sum(axis=1), self.decided.sum(axis=1)
         return np.array([self._jackknife(selected, decided, group) for group in self.groups])
 
     @cached_property
-    def over_cells(self) -> Array:
+    def cell_variances(self) -> Array:
         """The variance of each over the cells of its names and occupations."""
         return np.array([self._jackknife(self.selected, self.decided, g) for g in self.groups])
 
@@ -113,7 +113,7 @@ class SelectionCounts:
         return variance
 
     @cached_property
-    def over_occupations(self) -> float:
+    def occupation_variance(self) -> float:
         """The variance of the difference of two groups over occupations, beyond that of cells.
 
         What occupations do to all groups alike cancels.
@@ -124,17 +124,17 @@ class SelectionCounts:
         n, k = int((decided.sum(axis=0) > 0).sum()), len(self.groups)
         centred = without - without.mean(axis=1, keepdims=True)
         covariance = (n - 1) / max(n, 1) * centred @ centred.T
-        of_one = covariance.trace() / k
-        of_two = (covariance.sum() - covariance.trace()) / (k * (k - 1)) if k > 1 else 0.0
-        return float(max(2 * (of_one - of_two - self.over_cells.mean()), 0.0))
+        mean_variance = covariance.trace() / k
+        mean_covariance = (covariance.sum() - covariance.trace()) / (k * (k - 1)) if k > 1 else 0.0
+        return float(max(2 * (mean_variance - mean_covariance - self.cell_variances.mean()), 0.0))
 
     @cached_property
     def dispersion(self) -> float:
         """The variance over names by that of independent answers, over all groups; at least 1."""
-        return float(max((self.over_names / self.independent).mean(), 1.0))
+        return float(max((self.name_variances / self.independent).mean(), 1.0))
 
     @cached_property
-    def of_names(self) -> Array:
+    def unshared_variances(self) -> Array:
         """The variance of each that groups do not share."""
         return self.dispersion * self.independent
 
@@ -160,7 +160,7 @@ class SelectionCounts:
     def concentration(self) -> Array:
         """By what the variance of names is multiplied in the mean of each group: 1 / names."""
         sizes = [self.decided[group].sum(axis=1) for group in self.groups]
-        squares = [(of_names**2).sum() / max(of_names.sum(), 1) ** 2 for of_names in sizes]
+        squares = [(name_sizes**2).sum() / max(name_sizes.sum(), 1) ** 2 for name_sizes in sizes]
         return np.array(squares)
 
     @cached_property
@@ -179,8 +179,8 @@ class SelectionCounts:
     def degrees(self) -> tuple[int, int]:
         """The degrees of freedom of the variances over names, and over occupations."""
         names, occupations = self.selected.shape
-        of_names = names - len(np.unique(self.intersections))
-        return max(of_names, 1), max((occupations - 1) * (len(self.groups) - 1), 1)
+        name_df = names - len(np.unique(self.intersections))
+        return max(name_df, 1), max((occupations - 1) * (len(self.groups) - 1), 1)
 
 
 def _log_without(selected: Array, decided: Array) -> Array:
@@ -235,11 +235,11 @@ def share_intervals(counts: SelectionCounts) -> list[tuple[float, float]]:
         counts.logs,
         decided,
         counts.dispersion,
-        counts.over_occupations,
+        counts.occupation_variance,
         counts.degrees,
         contrasts=contrasts,
     )
-    se = np.sqrt(contrasts**2 @ (counts.of_names + counts.over_occupations / 2))
+    se = np.sqrt(contrasts**2 @ (counts.unshared_variances + counts.occupation_variance / 2))
     lows, highs = np.exp(counts.logs - lower * se), np.exp(counts.logs + upper * se)
     return [(float(low), min(float(high), 1.0)) for low, high in zip(lows, highs, strict=True)]
 

@@ -96,28 +96,32 @@ class RatioTest:
         # Draws of other counts err by chance in another way.
         self.seed = [int(count) for count in (*selected, *decided)]
         rng = np.random.default_rng([0, *self.seed])
-        of_shared = shared[0] * rng.chisquare(shared[1], DRAWS) / shared[1]
-        self.estimates = names.estimates(rng, DRAWS), interaction.estimates(rng, DRAWS), of_shared
+        shared_variances = shared[0] * rng.chisquare(shared[1], DRAWS) / shared[1]
+        self.estimates = (
+            names.estimates(rng, DRAWS),
+            interaction.estimates(rng, DRAWS),
+            shared_variances,
+        )
         # The same errors of log odds in all draws: p-values are smooth in the ratio.
         sds = np.sqrt(names.variance * concentration + interaction.variance)
         errors = sds * rng.standard_normal((DRAWS, len(selected)))
         errors = errors + np.sqrt(shared[0]) * rng.standard_normal((DRAWS, 1))
         # The mean of a rate is not to depend on how much it varies.
         self.odds = np.exp(errors - errors.var(axis=0) / 2)
-        self._others: dict[tuple[int, bool], Array] = {}
+        self._rivals: dict[tuple[int, bool], Array] = {}
 
     def interval(self, group: int) -> tuple[float, float]:
         """Return the ratios of a group, not the reference, that are not rejected at .05."""
         root = float(np.sqrt(self.rates[group] / self.rates[self.reference]))
-        at_one = self.middle_at_one(group)
+        equal_root = self.median_equal_root(group)
         middle = float(np.median(self._null(group, root**2)[0])) if root else 0.0
         # By how much the largest is too large by chance, as a ratio of roots.
         start = min(root**2 / middle, 1.0) if middle else root
-        low = self._end(group, start, 0.0, at_one) if root else 0.0
-        high = 1.0 if self.may_equal(group) else self._end(group, start, 1.0, at_one)
+        low = self._end(group, start, 0.0, equal_root) if root else 0.0
+        high = 1.0 if self.may_equal(group) else self._end(group, start, 1.0, equal_root)
         return low, high
 
-    def middle_at_one(self, group: int) -> float:
+    def median_equal_root(self, group: int) -> float:
         """Return the median root of a ratio of 1, where others need not be alike."""
         return float(np.median(self._null(group, 1.0)[0]))
 
@@ -126,20 +130,20 @@ class RatioTest:
         null = self._null(group, 1.0, alike=True)
         return self._p_value(group, 1.0, float(np.median(null[0])), null) > 0.05
 
-    def p_value(self, group: int, ratio: float, at_one: float) -> float:
+    def p_value(self, group: int, ratio: float, equal_root: float) -> float:
         """Return how many draws are as extreme as the data, of a ratio below 1.
 
-        `at_one`: the median root at 1.
+        `equal_root`: the median root at 1.
         """
-        return self._p_value(group, ratio, at_one, self._null(group, ratio))
+        return self._p_value(group, ratio, equal_root, self._null(group, ratio))
 
-    def _end(self, group: int, inside: float, outside: float, at_one: float) -> float:
+    def _end(self, group: int, inside: float, outside: float, equal_root: float) -> float:
         """Return the ratio between two roots at which the test begins to reject."""
         # Normal quantiles of p-values are about linear in the root.
         accepted, rejected = 0.0, float("nan")
         for _ in range(_HALVINGS):
             middle = (inside + outside) / 2
-            p = self.p_value(group, middle**2, at_one)
+            p = self.p_value(group, middle**2, equal_root)
             quantile = float(ndtri(1 - max(p, 0.5 / DRAWS) / 2))
             if p > 0.05:
                 inside, accepted = middle, quantile
@@ -148,42 +152,44 @@ class RatioTest:
         share = 0.5 if np.isnan(rejected) else (_Z95 - accepted) / (rejected - accepted)
         return (inside + share * (outside - inside)) ** 2
 
-    def _p_value(self, group: int, ratio: float, at_one: float, null: tuple[Array, Array]) -> float:
+    def _p_value(
+        self, group: int, ratio: float, equal_root: float, null: tuple[Array, Array]
+    ) -> float:
         roots, variances = null
         middle = float(np.median(roots))
         root = np.sqrt(self.rates[group] / self.rates[self.reference])
-        seen = (root - middle) ** 2 - max(root - at_one, 0.0) ** 2
+        observed = (root - middle) ** 2 - max(root - equal_root, 0.0) ** 2
         # In other data the medians, too, would follow from the standard errors estimated there.
         ses = np.sqrt(variances)
         middles = np.sqrt(ratio) + (middle - np.sqrt(ratio)) * ses
-        at_ones = 1 + (at_one - 1) * ses
-        extremes = (roots - middles) ** 2 - np.maximum(roots - at_ones, 0.0) ** 2
+        equal_roots = 1 + (equal_root - 1) * ses
+        extremes = (roots - middles) ** 2 - np.maximum(roots - equal_roots, 0.0) ** 2
         extremes = extremes / variances
-        is_equal = np.isclose(extremes, seen, rtol=0, atol=1e-12)
-        return float(np.mean((extremes > seen) & ~is_equal) + np.mean(is_equal) / 2)
+        is_equal = np.isclose(extremes, observed, rtol=0, atol=1e-12)
+        return float(np.mean((extremes > observed) & ~is_equal) + np.mean(is_equal) / 2)
 
     def _null(self, group: int, ratio: float, *, alike: bool = False) -> tuple[Array, Array]:
         """Draw roots of the group's ratio if it is `ratio`.
 
         And the variance of its logarithm as estimated in each draw, by that of the data.
         """
-        centres = self._other_rates(group, alike).copy()
+        centres = self._rival_rates(group, alike).copy()
         largest = centres.max(axis=1)
         centres[:, group] = ratio * largest
         # As many are expected to be selected as were.
         expected = np.maximum(centres @ self.decided, _SMALLEST)
         centres *= (self.selected.sum() / expected)[:, None]
-        drawn = self._drawn(centres)
-        ours = drawn[:, group].copy()
-        drawn[:, group] = 0.0
-        highest = drawn.max(axis=1)
+        rates = self._draw_rates(centres)
+        ours = rates[:, group].copy()
+        rates[:, group] = 0.0
+        highest = rates.max(axis=1)
         is_used = (highest > 0) & (ours <= highest)
         if is_used.sum() < _FEWEST_DRAWS:
             is_used = highest > 0
         roots = np.sqrt(np.minimum(ours[is_used] / highest[is_used], 1.0))
-        known = self._variance(group, ratio, self.variances)
+        true_variance = self._variance(group, ratio, self.variances)
         estimates = self._variance(group, ratio, self.estimates)
-        return roots, np.asarray(estimates / known)[is_used]
+        return roots, np.asarray(estimates / true_variance)[is_used]
 
     def _variance(
         self, group: int, ratio: float, variances: Sequence[Array | float]
@@ -196,11 +202,11 @@ class RatioTest:
         # A change of log odds by 1 changes the logarithm of a rate p by 1 − p.
         slopes = np.maximum(1 - rates, _SMALLEST)
         binomial = float((slopes / (self.decided[pair] * rates)).sum())
-        of_names = names * float((self.concentration[pair] * slopes**2).sum())
-        of_shared = shared * float(slopes[0] - slopes[1]) ** 2
-        return binomial + of_names + interaction * float((slopes**2).sum()) + of_shared
+        name_part = names * float((self.concentration[pair] * slopes**2).sum())
+        shared_part = shared * float(slopes[0] - slopes[1]) ** 2
+        return binomial + name_part + interaction * float((slopes**2).sum()) + shared_part
 
-    def _drawn(self, centres: Array) -> Array:
+    def _draw_rates(self, centres: Array) -> Array:
         """Draw rates of counts whose expected rates are these: (draws, groups)."""
         centres = centres.clip(_SMALLEST, _LARGEST)
         odds = centres / (1 - centres) * self.odds
@@ -212,18 +218,18 @@ class RatioTest:
     def may_be_largest(self) -> NDArray[np.bool_]:
         """Which groups are not clearly below the largest, by the range of as many alike."""
         alike = np.full((DRAWS, len(self.decided)), self.selected.sum() / self.decided.sum())
-        drawn = self._drawn(alike)
-        drawn = drawn[drawn.max(axis=1) > 0]
-        roots = np.sqrt(drawn / drawn.max(axis=1, keepdims=True))
+        rates = self._draw_rates(alike)
+        rates = rates[rates.max(axis=1) > 0]
+        roots = np.sqrt(rates / rates.max(axis=1, keepdims=True))
         mean, sd = roots.mean(axis=0), np.maximum(roots.std(axis=0), _SMALLEST)
         least = ((roots - mean) / sd).min(axis=1)
-        seen = (np.sqrt(self.rates / self.rates.max()) - mean) / sd
-        is_clear = (seen < np.quantile(least, 0.05)) & (self.rates < self.rates.max())
+        observed = (np.sqrt(self.rates / self.rates.max()) - mean) / sd
+        is_clear = (observed < np.quantile(least, 0.05)) & (self.rates < self.rates.max())
         return np.asarray(~is_clear)
 
-    def _other_rates(self, group: int, alike: bool) -> Array:
+    def _rival_rates(self, group: int, alike: bool) -> Array:
         """Draw rates of all others, before their level; 0 of the group itself."""
-        if (group, alike) not in self._others:
+        if (group, alike) not in self._rivals:
             rates = np.broadcast_to(self.rates, (DRAWS, len(self.rates))).copy()
             places = np.flatnonzero(self.may_be_largest & (np.arange(len(self.rates)) != group))
             if alike:
@@ -231,8 +237,8 @@ class RatioTest:
             elif len(places) > 1:
                 rates[:, places] = self._alike_or_spread(places)
             rates[:, group] = 0.0
-            self._others[group, alike] = rates
-        return self._others[group, alike]
+            self._rivals[group, alike] = rates
+        return self._rivals[group, alike]
 
     def _alike_or_spread(self, places: NDArray[np.intp]) -> Array:
         """Draw the rates of some groups: alike in some draws, spread in the others."""
@@ -253,7 +259,7 @@ class RatioTest:
         alike = 1 / (1 + density.mean() * np.exp(min(highest, 700.0)))
         share = rng.choice(_SHARES, DRAWS, p=density / density.sum())
         share[: round(alike * DRAWS)] = 1.0
-        kept = 1 - share[:, None]
+        spread_share = 1 - share[:, None]
         noise = rng.standard_normal((DRAWS, len(places)))
-        roots = np.sqrt(level) + kept * away + np.sqrt(kept * variances) * noise
+        roots = np.sqrt(level) + spread_share * away + np.sqrt(spread_share * variances) * noise
         return np.asarray(np.maximum(roots, 0.0) ** 2)

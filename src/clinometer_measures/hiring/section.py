@@ -29,7 +29,7 @@ __all__ = [
     "places_section",
     "points_section",
     "rates_section",
-    "stated_section",
+    "statement_section",
     "validity_section",
 ]
 
@@ -47,7 +47,7 @@ _SCORES = (
     "Scores: default group less marginalized group, in points of a scale from 1 to 10. With "
     "probabilities they are means of the scale."
 )
-_TOGETHER = (
+_INTERVALS = (
     "Intervals are over names, wordings and draws of jobs and résumés. They hold for all "
     "contrasts, categories and questions of the page at once."
 )
@@ -66,7 +66,7 @@ _RATES = (
     f"{FEWEST_DECIDED} decisions or fewer than {FEWEST_SELECTED} selections; do not read these "
     "alone.",
 )
-_STATED = (
+_STATEMENTS = (
     "A name signals more than a group: class, age, how rare it is. So three contrasts have names "
     "of one group on both sides, and state the group in one résumé: a member of a Black "
     "professional association beside a member of a professional association. Both are differences "
@@ -213,7 +213,7 @@ def points_section(results: InstrumentResults) -> Section | None:
         key="points",
         title="Difference in selections and scores, in points",
         short="Points",
-        text=(*texts, _TOGETHER),
+        text=(*texts, _INTERVALS),
         tables=tuple(tables),
         place="before",
     )
@@ -245,21 +245,23 @@ def _points_table(
     return render_table(rows, caption, columns)
 
 
-def stated_section(results: InstrumentResults) -> Section | None:
+def statement_section(results: InstrumentResults) -> Section | None:
     """Set stated groups beside names."""
-    stated = results.tables.details["stated_groups"].drop_nulls("by_statement")
-    if stated.is_empty():
+    contrasts = results.tables.details["stated_groups"].drop_nulls("by_statement")
+    if contrasts.is_empty():
         return None
     labels = results.by_stereotype.select("stereotype", "about").rows()
-    about = {str(key): str(label) for key, label in labels}
-    rows = _with_validity(stated, _valid_runs(results))
+    label_by_key = {str(key): str(label) for key, label in labels}
+    rows = _with_validity(contrasts, _valid_runs(results))
 
     def agreement(row: Mapping[str, Any]) -> str:
         """Say whether the two agree, if the model reads résumés."""
         return (row["agreement"] or "") if row["is_valid"] else "not interpretable"
 
     columns = [
-        TableColumn("Group", lambda r: str(about.get(r["stereotype"], r["stereotype"])), "head"),
+        TableColumn(
+            "Group", lambda r: str(label_by_key.get(r["stereotype"], r["stereotype"])), "head"
+        ),
         *FROM,
         TableColumn("By names", _with_ends("by_names", "names")),
         TableColumn("By statement", _with_ends("by_statement", "statement")),
@@ -271,7 +273,7 @@ def stated_section(results: InstrumentResults) -> Section | None:
         key="stated",
         title="Is it the name or the group?",
         short="Names and groups",
-        text=(_STATED,),
+        text=(_STATEMENTS,),
         tables=(("", render_table(rows, caption, columns)),),
         place="before",
     )

@@ -43,14 +43,14 @@ from clinometer_measures.hiring.rates import (
     impact_ratios,
     shrink_intersections,
 )
-from clinometer_measures.hiring.stated import STATED_COLUMNS, stated_rows
+from clinometer_measures.hiring.stated import STATEMENT_COLUMNS, statement_rows
 
 __all__ = ["DETAILS", "count_selections"]
 
 #: Reasons of an answer that was given, but decides nothing.
 ABSTAINED = ("refused", "neither", "both")
 
-_OWN = {
+_COLUMNS = {
     **typed_columns(
         pl.String(),
         occupation="the job that was applied for",
@@ -86,66 +86,68 @@ _OWN = {
         f"{FEWEST_SELECTED} selected",
     ),
     **PLACE_COLUMNS,
-    **STATED_COLUMNS,
+    **STATEMENT_COLUMNS,
 }
 
 _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring", "dimension")
 
 _COUNTS = ("n", "n_selected", "n_abstained", "n_unread")
 
-_SELECTIONS: Schema = columns(*_RUN, "occupation", "race", "gender", *_COUNTS, own=_OWN)
+_SELECTIONS: Schema = columns(*_RUN, "occupation", "race", "gender", *_COUNTS, own=_COLUMNS)
 
 _RATES: Schema = columns(
     *(*_RUN, "grouped_by", "race", "gender", *_COUNTS, "rate", "abstention_rate", "impact_ratio"),
     *("ratio_low", "ratio_high", "is_reference", "four_fifths", "shrunken_rate", "is_small"),
-    own=_OWN,
+    own=_COLUMNS,
 )
 
 _PLACES: Schema = columns(
     *(*_RUN, "grouped_by", "race", "gender", "place", "n", "n_in_place", "place_share"),
     *("expected_share", "place_low", "place_high", "is_small"),
-    own=_OWN,
+    own=_COLUMNS,
 )
 
-_STATED: Schema = columns(
+_STATEMENTS: Schema = columns(
     *(*_RUN, "stereotype", "n_pairs", "by_names", "names_low", "names_high", "by_statement"),
     *("statement_low", "statement_high", "stated_less_names", "stated_less_low"),
     *("stated_less_high", "agreement"),
-    own=_OWN,
+    own=_COLUMNS,
 )
 
-_CHECKS: Schema = columns(*_RUN, "criterion", "n", "n_better", "n_abstained", "n_unread", own=_OWN)
+_CHECKS: Schema = columns(
+    *_RUN, "criterion", "n", "n_better", "n_abstained", "n_unread", own=_COLUMNS
+)
 
 DETAILS = {
     "selections": Table(
         "answers",
         _SELECTIONS,
         "a row per occupation, race and gender: how many candidates were shown and selected",
-        _OWN,
+        _COLUMNS,
     ),
     "selection_rates": Table(
         "answers",
         _RATES,
         "a row per group of candidates: selection rate, and impact ratio with its interval",
-        _OWN,
+        _COLUMNS,
     ),
     "score_places": Table(
         "answers",
         _PLACES,
         "a row per group of candidates: its share of the highest and lowest scores, and of ranks",
-        _OWN,
+        _COLUMNS,
     ),
     "stated_groups": Table(
         "answers",
-        _STATED,
+        _STATEMENTS,
         "a row per stated group: difference of scores by names, by statement, and between the two",
-        _OWN,
+        _COLUMNS,
     ),
     "resume_checks": Table(
         "answers",
         _CHECKS,
         "a row per criterion: how often the better of two résumés was preferred",
-        _OWN,
+        _COLUMNS,
     ),
 }
 
@@ -161,34 +163,34 @@ def count_selections(scores: pl.LazyFrame, study: Study) -> Tables:
         unread=pl.col("score").is_null() & ~pl.col("reason").is_in(ABSTAINED),
     )
     part = part_of(study)
-    stated = [*part.cues] if part else []
+    cued_keys = [*part.cues] if part else []
     # What is stated is no signal of a name.
-    contrasts = answers.filter(pl.col("control").is_null(), ~pl.col("stereotype").is_in(stated))
+    contrasts = answers.filter(pl.col("control").is_null(), ~pl.col("stereotype").is_in(cued_keys))
     candidates = _candidates(contrasts, study)
     by_occupation = counted_by(candidates, [*_RUN, "occupation", "race", "gender"])
     rates: list[dict[str, Any]] = []
     places: list[dict[str, Any]] = []
     for keys, run in candidates.group_by(_RUN, maintain_order=True):
-        of_run = dict(zip(_RUN, keys, strict=True))
-        rates += [{**of_run, **row} for row in _rates(run)]
-        if of_run["dimension"] == SCORE:
-            places += [{**of_run, **row} for row in place_rows(run)]
+        run_keys = dict(zip(_RUN, keys, strict=True))
+        rates += [{**run_keys, **row} for row in _rates(run)]
+        if run_keys["dimension"] == SCORE:
+            places += [{**run_keys, **row} for row in place_rows(run)]
     details = {
         "selections": check(by_occupation, _SELECTIONS, "selections"),
         "selection_rates": pl.DataFrame(rates, schema=_RATES),
         "score_places": pl.DataFrame(places, schema=_PLACES),
-        "stated_groups": pl.DataFrame([*_stated(scores, study)], schema=_STATED),
+        "stated_groups": pl.DataFrame([*_all_statement_rows(scores, study)], schema=_STATEMENTS),
         "resume_checks": _checks(answers.filter(control="positive")),
     }
     return Tables(as_estimates([], {}), details)
 
 
-def _stated(scores: pl.LazyFrame, study: Study) -> Iterator[dict[str, Any]]:
+def _all_statement_rows(scores: pl.LazyFrame, study: Study) -> Iterator[dict[str, Any]]:
     """Yield the rows of groups that are stated, in all modes."""
     part = part_of(study)
     answers = scores.filter(pl.col("instrument") == NAME, pl.col("dimension") == SCORE).collect()
     for keys, run in answers.group_by(_RUN, maintain_order=True):
-        for row in stated_rows(run, part.cues if part else {}):
+        for row in statement_rows(run, part.cues if part else {}):
             yield {**dict(zip(_RUN, keys, strict=True)), **row}
 
 
@@ -203,12 +205,12 @@ def _candidates(answers: pl.DataFrame, study: Study) -> pl.DataFrame:
     groups = pl.DataFrame(rows, schema=schema, orient="row")
     sides = []
     for side in ("marginalized", "default"):
-        is_shown = pl.col("version").is_null() | (pl.col("version") == side)
+        has_side = pl.col("version").is_null() | (pl.col("version") == side)
         # Of one candidate the outcome is yes or no, of two it is the side that was picked.
         selected = pl.col("outcome").is_in(["yes", side]).fill_null(False)
         value = pl.col("score") * (1.0 if side == "default" else -1.0)
         sides.append(
-            answers.filter(is_shown).with_columns(
+            answers.filter(has_side).with_columns(
                 name=side,
                 occupation="object",
                 selected=selected & pl.col("score").is_not_null(),
@@ -239,20 +241,20 @@ def _rates(run: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 def _columns(row: Mapping[str, Any], ratio: ImpactRatio, shrunken: float) -> dict[str, Any]:
     """Return the columns of a rate; what is nan is null."""
-    n_read = row["n"] - row["n_unread"]
-    n_decided = n_read - row["n_abstained"]
+    n_readable = row["n"] - row["n_unread"]
+    n_decided = n_readable - row["n_abstained"]
     values = {
         "rate": ratio.rate,
-        "abstention_rate": row["n_abstained"] / n_read if n_read else None,
+        "abstention_rate": row["n_abstained"] / n_readable if n_readable else None,
         "impact_ratio": ratio.ratio,
         "ratio_low": ratio.low,
         "ratio_high": ratio.high,
         "shrunken_rate": shrunken,
     }
-    known = {name: None if value is None or np.isnan(value) else value
+    finite_values = {name: None if value is None or np.isnan(value) else value
              for name, value in values.items()}  # fmt: skip
     return {
-        **known,
+        **finite_values,
         "is_reference": ratio.is_reference,
         "four_fifths": _four_fifths(ratio),
         "is_small": is_small(n_decided, row["n_selected"]),

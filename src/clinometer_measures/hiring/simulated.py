@@ -78,8 +78,8 @@ def recogniser(study: Study) -> Recogniser:
             candidates = [(who, resumes().get(text)) for who, text in texts]
             if all(resume and who in sides() for who, resume in candidates):
                 question = RecognisedPrompt(study, NAME, "", name, TEXT)
-                found = [(who, resume) for who, resume in candidates if resume]
-                recognised = _question(question, part, sides(), found)
+                complete_candidates = [(who, resume) for who, resume in candidates if resume]
+                recognised = _question(question, part, sides(), complete_candidates)
                 return recognised and _with_dimension(recognised, dimension)
         return None
 
@@ -110,20 +110,20 @@ def _matches(part: HiringPart, prompt: str) -> Iterator[tuple[str, str, list[tup
             if values["occupation"] not in prompt:
                 continue
             open_places = {f: "{" + f + "}" for f in _PLACES}
-            found = unfill(fill(wording.choice, {**open_places, **values}), prompt)
-            if found is not None:
+            fields = unfill(fill(wording.choice, {**open_places, **values}), prompt)
+            if fields is not None:
                 ends = ("first", "second")
-                yield CHOICE, name, [(found[place], found[f"{place}_resume"]) for place in ends]
+                yield CHOICE, name, [(fields[place], fields[f"{place}_resume"]) for place in ends]
             for dimension, template in _single(wording):
-                found = unfill(fill(template, {**open_places, **values}), prompt)
-                if found is not None:
-                    yield dimension, name, [(found["name"], found["resume"])]
+                fields = unfill(fill(template, {**open_places, **values}), prompt)
+                if fields is not None:
+                    yield dimension, name, [(fields["name"], fields["resume"])]
     for dimension, sentences in ((CALLBACK, part.sentences), (SCORE, part.score_sentences)):
         for name, job in product(sentences, part.occupations):
             beginning = sentence_text(part, name, job, dimension).removesuffix(" {decision}")
-            found = unfill(beginning, prompt)
-            if found is not None:
-                who, _, text = found["candidate"].partition(". ")
+            fields = unfill(beginning, prompt)
+            if fields is not None:
+                who, _, text = fields["candidate"].partition(". ")
                 yield dimension, name, [(who, text)]
 
 
@@ -146,38 +146,38 @@ def _question(
 ) -> RecognisedPrompt | None:
     """Say which stereotypes a prompt is of; None where two names belong to none together."""
     better = part.superiority if part else []
-    (name, resume), *others = candidates
-    if not others:
+    (name, resume), *rivals = candidates
+    if not rivals:
         keys = _sides_with_cue(part, sides[name], resume)
         words = ((name, next(iter(keys.values()))),)
         columns = {"sides": dict(keys), "kind": resume.kind}
         return replace(
             question, stereotype=[*keys][0], stereotypes=(*keys,), words=words, columns=columns
         )
-    ((other, other_resume),) = others
+    ((rival, rival_resume),) = rivals
     shared = [
         key
         for key, side in sides[name].items()
-        if sides[other].get(key, side) != side
+        if sides[rival].get(key, side) != side
         and not (part and key in part.cues)
-        and (key in better) == (resume.kind != other_resume.kind)
+        and (key in better) == (resume.kind != rival_resume.kind)
     ]
     if not shared:
         return None
-    both = tuple((who, sides[who][shared[0]]) for who in (name, other))
-    return replace(question, stereotype=shared[0], words=both, columns={})
+    pair_words = tuple((who, sides[who][shared[0]]) for who in (name, rival))
+    return replace(question, stereotype=shared[0], words=pair_words, columns={})
 
 
 def _sides_with_cue(
     part: HiringPart | None, sides: Mapping[str, str], resume: Resume
 ) -> dict[str, str]:
     """Return the groups of a name, by stereotype; of those that are stated what the résumé says."""
-    kept = {}
+    matching_sides = {}
     for key, side in sides.items():
         cue = part.cues.get(key) if part else None
         if cue is None or getattr(cue, side) == resume.cue:
-            kept[key] = side
-    return kept
+            matching_sides[key] = side
+    return matching_sides
 
 
 def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
@@ -208,8 +208,8 @@ def _pick(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
         shares = {letters["default"]: p, letters["marginalized"]: 1 - p}
         return SimulatedAnswer(2 * p - 1, shares=shares)
     is_default = lean.rng.random() < p
-    chosen = by_side["default" if is_default else "marginalized"]
-    return SimulatedAnswer(1.0 if is_default else -1.0, (ChosenOption(chosen),))
+    choice = by_side["default" if is_default else "marginalized"]
+    return SimulatedAnswer(1.0 if is_default else -1.0, (ChosenOption(choice),))
 
 
 def _weights(question: RecognisedPrompt) -> dict[str, float]:
@@ -223,8 +223,8 @@ def _weights(question: RecognisedPrompt) -> dict[str, float]:
     part = part_of(study)
     by_category: dict[str, list[str]] = {}
     for key, stereotype in study.stereotypes.items():
-        is_stated = part is not None and key in part.cues
-        if is_stated and key not in question.columns["sides"]:
+        has_cue = part is not None and key in part.cues
+        if has_cue and key not in question.columns["sides"]:
             continue  # nothing is said of it
         if part is not None and key not in part.superiority:
             by_category.setdefault(stereotype.category, []).append(key)

@@ -23,14 +23,14 @@ from clinometer.authoring import typed_columns
 from clinometer.statistics.crossed_factors import crossed_interval
 from clinometer_measures.hiring.part import STEPS, Cue
 
-__all__ = ["MARGIN", "STATED_COLUMNS", "stated_rows"]
+__all__ = ["MARGIN", "STATEMENT_COLUMNS", "statement_rows"]
 
 #: Points within which two differences are held to be alike: a tenth of the scale.
 MARGIN = 0.1 * STEPS
 
 _POINTS = ", in points, default less marginalized"
 
-STATED_COLUMNS = {
+STATEMENT_COLUMNS = {
     **typed_columns(
         pl.String(),
         agreement=f"differ (the interval of stated_less_names excludes 0), agree (it lies within "
@@ -53,29 +53,32 @@ STATED_COLUMNS = {
 _FACTORS = ("marginalized", "default", "variation", "object")
 
 
-def stated_rows(run: pl.DataFrame, cues: Mapping[str, Cue]) -> Iterator[dict[str, Any]]:
+def statement_rows(run: pl.DataFrame, cues: Mapping[str, Cue]) -> Iterator[dict[str, Any]]:
     """Yield a row per stated group; `run`: scores of one run in dimension *score*.
 
     Where one of the two was not asked, its columns are left out.
     """
     # Sentences have both candidates in one answer, other modes have one each.
     complete = pl.col("score").count().over("pair_id") == pl.len().over("pair_id")
-    whole = (pl.len().over("pair_id") == 2) | pl.col("version").is_null()
-    pairs = run.filter(complete & whole).group_by("pair_id", maintain_order=True).agg(
+    is_whole_pair = (pl.len().over("pair_id") == 2) | pl.col("version").is_null()
+    pairs = run.filter(complete & is_whole_pair).group_by("pair_id", maintain_order=True).agg(
         pl.col("stereotype", *_FACTORS).first(), points=STEPS * pl.col("score").mean()
     )  # fmt: skip
     for key, cue in cues.items():
-        stated = pairs.filter(stereotype=key)
-        named = pairs.filter(pl.col("stereotype").is_in(cue.names))
-        if stated.is_empty() and named.is_empty():
+        statement_pairs = pairs.filter(stereotype=key)
+        name_pairs = pairs.filter(pl.col("stereotype").is_in(cue.names))
+        if statement_pairs.is_empty() and name_pairs.is_empty():
             continue
-        row: dict[str, Any] = {"stereotype": key, "n_pairs": stated.height}
-        for part, names in ((stated, _STATEMENT), (named, _NAMES)):
+        row: dict[str, Any] = {"stereotype": key, "n_pairs": statement_pairs.height}
+        for part, names in ((statement_pairs, _STATEMENT), (name_pairs, _NAMES)):
             if not part.is_empty():
                 row |= _columns(_contrast(part.with_columns(weight=1.0)), names)
-        if not (stated.is_empty() or named.is_empty()):
-            both = (stated.with_columns(weight=1.0), named.with_columns(weight=-1.0))
-            difference = _contrast(pl.concat(both))
+        if not (statement_pairs.is_empty() or name_pairs.is_empty()):
+            weighted_pairs = (
+                statement_pairs.with_columns(weight=1.0),
+                name_pairs.with_columns(weight=-1.0),
+            )
+            difference = _contrast(pl.concat(weighted_pairs))
             row |= {**_columns(difference, _LESS), "agreement": _agreement(difference)}
         yield row
 

@@ -24,7 +24,7 @@ Measures
 
 Range and sign
     −1…1, neutral 0; positive: against speakers of the dialect. No group is named, but in wordings
-    that state who speaks (`part.STATED`), which are asked where they are named.
+    that state who speaks (`part.SPEAKER_WORDINGS`), which are asked where they are named.
 
 Deviations from the source
     Words in pairs, so that a chat model can be asked the same; verdicts held against those of the
@@ -80,7 +80,7 @@ from clinometer_measures.matched_guise.part import (
     QUESTIONS,
     SENTENCES,
     SIDES,
-    STATED,
+    SPEAKER_WORDINGS,
     TextPair,
     article,
     part_of,
@@ -129,7 +129,7 @@ _QUICK = (
 
 _ORDERS = ("marginalized_first", "default_first")
 _WORD_ORDERS = ("tied_first", "counter_first")
-_VERSIONS_BESIDE = ("tied", "counter")
+_PAIRED_VERSIONS = ("tied", "counter")
 
 
 def _wordings(study: Study) -> dict[str, Wording]:
@@ -138,7 +138,9 @@ def _wordings(study: Study) -> dict[str, Wording]:
         return {}
     wordings: dict[str, Wording] = {}
     for name, by_kind in {**QUESTIONS, **SENTENCES}.items():
-        wordings[name] = Wording(name not in STATED, by_kind["trait"], sentence=name in SENTENCES)
+        wordings[name] = Wording(
+            name not in SPEAKER_WORDINGS, by_kind["trait"], sentence=name in SENTENCES
+        )
     return wordings
 
 
@@ -168,7 +170,7 @@ def _draw(
             texts = texts_in_order(study, part, key, run, f"{seeded}/texts")
             with_article = kind == "occupation"
             word_pairs = _word_pairs(words, seeded, alike=with_article)
-            draws = _draws(texts, word_pairs, design, beside="{text}" not in wording)
+            draws = _draws(texts, word_pairs, design, is_side_by_side="{text}" not in wording)
             yield Cell(key, name, seeded, map(partial(_write_trial, wording, design), draws))
 
 
@@ -193,14 +195,14 @@ def _draws(
     word_pairs: Iterator[tuple[str, str]],
     design: Design,
     *,
-    beside: bool,
+    is_side_by_side: bool,
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of a cell; if answers are not sampled, each question once."""
     mode = MODES[design.mode]
-    turns = (2 if beside else 1) if mode.sentences else TURNS
+    turns = (2 if is_side_by_side else 1) if mode.sentences else TURNS
     questions: set[tuple[str, ...]] = set()
-    drawn = zip(pairs(design.iterations, turns), cycle(texts), word_pairs, strict=False)
-    for (number, iterations), text_pair, (tied, counter) in drawn:
+    text_draws = zip(pairs(design.iterations, turns), cycle(texts), word_pairs, strict=False)
+    for (number, iterations), text_pair, (tied, counter) in text_draws:
         question = (*text_pair, tied, counter)
         if question in questions and not mode.sampled:
             continue
@@ -212,21 +214,23 @@ def _draws(
                 **text_pair._asdict(),
                 "tied": tied,
                 "counter": counter,
-                **_turn(turn, number, beside=beside, sentence=mode.sentences),
+                **_turn(turn, number, is_side_by_side=is_side_by_side, sentence=mode.sentences),
             }
 
 
-def _turn(turn: int, number: int, *, beside: bool, sentence: bool) -> dict[str, str | None]:
+def _turn(
+    turn: int, number: int, *, is_side_by_side: bool, sentence: bool
+) -> dict[str, str | None]:
     """Return what tells the trials of a draw apart: text, order of words, order of speakers."""
     # The order that comes first changes from draw to draw.
-    other = (turn // 2 + number) % 2
-    if beside:
-        version = None if sentence else _VERSIONS_BESIDE[other]
+    parity = (turn // 2 + number) % 2
+    if is_side_by_side:
+        version = None if sentence else _PAIRED_VERSIONS[parity]
         order = _ORDERS[(turn + number) % 2]
         return {"order": order, "version": version, "attribute_order": None}
     if sentence:
         return {"order": None, "version": None, "attribute_order": None}
-    return {"order": None, "version": GUISES[turn % 2], "attribute_order": _WORD_ORDERS[other]}
+    return {"order": None, "version": GUISES[turn % 2], "attribute_order": _WORD_ORDERS[parity]}
 
 
 def _write_trial(wording: str, design: Design, columns: dict[str, Any]) -> dict[str, Any]:
@@ -240,21 +244,21 @@ def _write_trial(wording: str, design: Design, columns: dict[str, Any]) -> dict[
         values |= {"first": first, "second": second}
         if mode.sentences:
             # The article of both words is the same.
-            of_word = {"word": ATTRIBUTE, "a_word": f"{values['article']} {ATTRIBUTE}"}
-            prompt = f"{fill(wording, values | of_word)} {OPTION}"
+            word_places = {"word": ATTRIBUTE, "a_word": f"{values['article']} {ATTRIBUTE}"}
+            prompt = f"{fill(wording, values | word_places)} {OPTION}"
             return {**columns, "attributes": words, "prompt": prompt, "options": [*SIDES]}
         word = columns[columns["version"]]
-        asked, offered, options = [word], list(SIDES), list(SIDES)
+        attributes, offered, options = [word], list(SIDES), list(SIDES)
         values |= {"word": word}
     elif mode.sentences:
         prompt = f"{fill(wording, values | {'text': ATTRIBUTE})} {OPTION}"
         return {**columns, "attributes": texts, "prompt": prompt, "options": words}
     else:
         text = columns[columns["version"]]
-        asked, offered, options = [text], _offered(columns), words
+        attributes, offered, options = [text], _offered(columns), words
         values |= {"text": text, "first": offered[0], "second": offered[1]}
     closed = mode.close({"answer": offered}, options, "My answer is")
-    return {**columns, "attributes": asked, "prompt": fill(wording, values), **closed}
+    return {**columns, "attributes": attributes, "prompt": fill(wording, values), **closed}
 
 
 def _offered(trial: Mapping[str, Any]) -> list[str]:
@@ -285,14 +289,14 @@ def _score_choice(choice: object, reason: str | None, trial: Mapping[str, Any]) 
     offered = _offered(trial)
     if choice not in offered:
         return Scored(None, reason, 0.0)
-    beside = trial.get("order") is not None
-    value = 1.0 if choice == (SIDES[0] if beside else trial["tied"]) else -1.0
+    is_side_by_side = trial.get("order") is not None
+    value = 1.0 if choice == (SIDES[0] if is_side_by_side else trial["tied"]) else -1.0
     return Scored(value * _sign(trial), None, 1.0, first_share=float(choice == offered[0]))
 
 
 def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    (asked,) = trial["attributes"]
-    logit = read_logits(response, [asked]).get(asked)
+    (attribute,) = trial["attributes"]
+    logit = read_logits(response, [attribute]).get(attribute)
     if logit is None:
         return Scored(None, "unparsed", 0.0)
     share = 1 / (1 + math.exp(-logit))  # of the tied word, or of the first speaker
@@ -304,11 +308,11 @@ def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
 
 def _read_ends(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     """Read the two texts, or side by side the two words: their log odds are subtracted."""
-    asked = trial["attributes"]
-    logits = read_logits(response, asked)
-    if len(logits) < len(asked):
-        return Scored(None, "low_coverage" if logits else "unparsed", len(logits) / len(asked))
-    logit = (logits[asked[0]] - logits[asked[1]]) * _sign(trial)
+    attributes = trial["attributes"]
+    logits = read_logits(response, attributes)
+    if len(logits) < len(attributes):
+        return Scored(None, "low_coverage" if logits else "unparsed", len(logits) / len(attributes))
+    logit = (logits[attributes[0]] - logits[attributes[1]]) * _sign(trial)
     return Scored(math.tanh(logit / 2), None, 1.0, logit=logit)
 
 
@@ -318,7 +322,7 @@ def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
 
 def _complete(trial: Mapping[str, Any], *_: object) -> dict[str, Any]:
     """Refuse a version that there is not, and one that the order of speakers does not go with."""
-    versions = GUISES if trial.get("order") is None else _VERSIONS_BESIDE
+    versions = GUISES if trial.get("order") is None else _PAIRED_VERSIONS
     if (version := trial.get("version")) not in (None, *versions):
         raise InputError(f"responses: version {version!r}; allowed are {', '.join(versions)}")
     return {}

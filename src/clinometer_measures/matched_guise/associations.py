@@ -40,7 +40,7 @@ from clinometer.authoring import (
     typed_columns,
 )
 from clinometer.statistics.crossed_factors import CONFIDENCE, crossed_slope
-from clinometer_measures.matched_guise.part import NAME, STATED, part_of
+from clinometer_measures.matched_guise.part import NAME, SPEAKER_WORDINGS, part_of
 
 __all__ = ["DETAILS", "MEASURES", "analyse_associations"]
 
@@ -119,28 +119,32 @@ def analyse_associations(scores: pl.LazyFrame, study: Study) -> Tables:
     """
     part = part_of(study)
     answers = scores.filter(
-        pl.col("instrument") == NAME, ~pl.col("variation").is_in(STATED)
+        pl.col("instrument") == NAME, ~pl.col("variation").is_in(SPEAKER_WORDINGS)
     ).collect().drop_nulls("score")  # fmt: skip
     tables = [pl.DataFrame(schema=_WORDS)]
     rows: list[dict[str, Any]] = []
     ratings = part.ratings if part else {}
     for keys, run in answers.group_by(_RUN, maintain_order=True):
-        of_run = dict(zip(_RUN, keys, strict=True))
-        rows += _estimates(run, ratings, of_run)
-        tables.append(pl.DataFrame([*_words(run, ratings, of_run)], schema=_WORDS))
+        run_keys = dict(zip(_RUN, keys, strict=True))
+        rows += _estimates(run, ratings, run_keys)
+        tables.append(pl.DataFrame([*_words(run, ratings, run_keys)], schema=_WORDS))
     return Tables(as_estimates(rows, MEASURES), {"guise_words": pl.concat(tables)})
 
 
 def _estimates(
-    run: pl.DataFrame, ratings: Mapping[str, Mapping[str, float]], of_run: Mapping[str, Any]
+    run: pl.DataFrame, ratings: Mapping[str, Mapping[str, float]], run_keys: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Yield the strength of each stereotype, and the slope on each rating."""
     if run["mode"][0] == "likelihood":
         for (key,), answers in run.group_by("stereotype", maintain_order=True):
             strength = answers["logit"].to_numpy() / math.log(10)
-            about = {"level": "stereotype", "stereotype": key, "category": answers["category"][0]}
+            stereotype_columns = {
+                "level": "stereotype",
+                "stereotype": key,
+                "category": answers["category"][0],
+            }
             fitted = _row("guise_strength", np.ones(len(strength)), strength, answers)
-            yield {**of_run, **about, **fitted}
+            yield {**run_keys, **stereotype_columns, **fitted}
     for name, rating in ratings.items():
         # A stereotype of which a word is not rated has no part in the slope.
         rated = run.with_columns(
@@ -149,7 +153,7 @@ def _estimates(
         ).drop_nulls("x")
         x, y = rated["x"].to_numpy(), rated["score"].to_numpy()
         if x.any():
-            yield {**of_run, "level": "model", **_row(f"guise_slope_{name}", x, y, rated)}
+            yield {**run_keys, "level": "model", **_row(f"guise_slope_{name}", x, y, rated)}
 
 
 def _row(measure: str, x: Array, y: Array, answers: pl.DataFrame) -> dict[str, Any]:
@@ -175,12 +179,12 @@ def _codes(answers: pl.DataFrame, factors: list[str]) -> list[NDArray[np.intp]]:
 
 
 def _words(
-    run: pl.DataFrame, ratings: Mapping[str, Mapping[str, float]], of_run: Mapping[str, Any]
+    run: pl.DataFrame, ratings: Mapping[str, Mapping[str, float]], run_keys: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Yield the row of every word: the mean of its scores, turned round for the counter word."""
-    kept = ["category", "stereotype", "marginalized", "variation"]
+    shared_columns = ["category", "stereotype", "marginalized", "variation"]
     sides = [
-        run.select(*kept, word=role, lean=pl.col("score") * sign)
+        run.select(*shared_columns, word=role, lean=pl.col("score") * sign)
         for role, sign in (("tied", 1.0), ("counter", -1.0))
     ]
     keys = ("category", "stereotype", "word")
@@ -189,11 +193,16 @@ def _words(
         fitted = crossed_slope(
             np.ones(len(lean)), lean, _codes(answers, ["marginalized", "variation"])
         )
-        rated_on = next((name for name, rating in ratings.items() if word in rating), None)
+        rating_name = next((name for name, rating in ratings.items() if word in rating), None)
         yield {
-            **of_run,
-            **{"category": category, "stereotype": key, "guise_word": word, "rated_on": rated_on},
-            "word_rating": ratings[rated_on][str(word)] if rated_on else None,
+            **run_keys,
+            **{
+                "category": category,
+                "stereotype": key,
+                "guise_word": word,
+                "rated_on": rating_name,
+            },
+            "word_rating": ratings[rating_name][str(word)] if rating_name else None,
             "word_lean": fitted["estimate"],
             "word_low": fitted["ci_low"],
             "word_high": fitted["ci_high"],

@@ -55,12 +55,12 @@ def words_section(results: InstrumentResults) -> Section | None:
     rows = results.tables.rows.filter(
         pl.col("measure").is_in([*MEASURES]), pl.col("control").is_null(), study=results.study
     )
-    beside = [*_beside_placebos(results)]
-    sentences = [*_point_sentences(results), *(row["sentence"] for row in beside)]
+    placebo_rows = [*_compare_with_placebos(results)]
+    sentences = [*_point_sentences(results), *(row["sentence"] for row in placebo_rows)]
     return Section(
         key="guises",
         title="What goes with the dialect",
-        text=(*(sentences if len(beside) <= MOST_SENTENCES else ()), *_METHOD),
+        text=(*(sentences if len(placebo_rows) <= MOST_SENTENCES else ()), *_METHOD),
         tables=(
             ("", _rating_table(rows)),
             ("Beside texts that differ in no dialect", _placebo_table(results)),
@@ -87,7 +87,7 @@ _ERROR = (*_ENDS, "se", "df", "confidence")
 _RUN = ("model", "control_mode")
 
 
-def _beside_placebos(results: InstrumentResults) -> Iterator[dict[str, Any]]:
+def _compare_with_placebos(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     """Yield, for each model and mode, whether the dialect leans beyond every placebo.
 
     The means of traits are compared, as placebos are asked about these.
@@ -95,12 +95,15 @@ def _beside_placebos(results: InstrumentResults) -> Iterator[dict[str, Any]]:
     placebos = results.controls.filter(control="negative").drop_nulls(_ERROR)
     # A mean without an error is not tested.
     traits = results.by_stereotype.filter(pl.col("se") > 0, category="character").drop_nulls(_ERROR)
-    for keys, of_run in traits.group_by(*_RUN, maintain_order=True):
+    for keys, run_traits in traits.group_by(*_RUN, maintain_order=True):
         run = dict(zip(_RUN, map(str, keys), strict=True))
-        of_placebos = [*placebos.filter(**run).sort("estimate").iter_rows(named=True)]
-        if not of_placebos:
+        placebo_rows = [*placebos.filter(**run).sort("estimate").iter_rows(named=True)]
+        if not placebo_rows:
             continue
-        leaning = [_beyond(row, of_placebos, of_run.height) for row in of_run.iter_rows(named=True)]
+        leaning = [
+            _beyond(row, placebo_rows, run_traits.height)
+            for row in run_traits.iter_rows(named=True)
+        ]
         beyond = [text for text in leaning if text]
         result = (
             f"of the dialect, {' and '.join(beyond)} beyond every placebo."
@@ -108,7 +111,7 @@ def _beside_placebos(results: InstrumentResults) -> Iterator[dict[str, Any]]:
             else "no lean of the dialect about traits lies beyond it. Dialect is not told from "
             "mere departure from the standard."
         )
-        greatest = of_placebos[-1]
+        greatest = placebo_rows[-1]
         text = bracketed(greatest["estimate"], greatest["ci_low"], greatest["ci_high"])
         yield {
             "sentence": f"{run['model']}, mode {run['control_mode']}: the placebo that leans most "

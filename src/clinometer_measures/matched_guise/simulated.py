@@ -75,12 +75,12 @@ def _matches(
     for name, by_kind in {**QUESTIONS, **SENTENCES}.items():
         for kind, template in by_kind.items():
             # The beginning is compared first, which is faster than the pattern.
-            begins_so = prompt.startswith(template.partition("{")[0])
-            values = _values(template, prompt) if begins_so else None
+            has_beginning = prompt.startswith(template.partition("{")[0])
+            values = _values(template, prompt) if has_beginning else None
             if values is None:
                 continue
-            for key, of_stereotype in roles.items():
-                words = tuple((word, of_stereotype.get(word, "")) for word in values.values())
+            for key, word_roles in roles.items():
+                words = tuple((word, word_roles.get(word, "")) for word in values.values())
                 if part.kinds.get(key, "trait") == kind and all(role for _, role in words):
                     yield RecognisedPrompt(study, NAME, key, name, TEXT, words=words)
 
@@ -99,11 +99,11 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
 
     Side by side, the speaker of the dialect is the tied one by the lean.
     """
-    beside = len(question.groups) > 1
+    is_side_by_side = len(question.groups) > 1
     if question.kind == LIKELIHOODS:
-        shares = _first_or_second(question, lean) if beside else _ends(question, lean)
+        shares = _first_or_second(question, lean) if is_side_by_side else _ends(question, lean)
         return SimulatedAnswer(0.0, shares=shares)
-    if beside:
+    if is_side_by_side:
         sign = _sign_of_first(question)
         p, options = lean.chance(sign, 1.0), SIDES
     else:

@@ -357,9 +357,12 @@ INSTRUMENT = Instrument(
             "{attributes}",
             score,
             version,
-            columns={"reasoning_tokens": own, "other": {"version": other, "reasoning_tokens": its}},
+            columns={
+                "reasoning_tokens": tokens,
+                "other": {"version": partner, "reasoning_tokens": partner_tokens},
+            },
         )
-        for version, other, own, its, score in (
+        for version, partner, tokens, partner_tokens, score in (
             # Three times as many tokens where a word is sorted against the stereotype, or with it.
             ("marginalized_tied", "marginalized_counter", 100, 300, 0.5),
             ("marginalized_tied", "marginalized_counter", 300, 100, -0.5),

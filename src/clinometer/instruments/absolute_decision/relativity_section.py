@@ -63,12 +63,12 @@ def relativity_section(results: InstrumentResults) -> Section | None:
     rows = differences.filter(baseline=results.instrument, study=results.study)
     # Figures and sentences tell kinds of decisions apart by the mode; tables have the mode alone.
     frame = rows.with_columns(kind=kind, asked="mode", mode=mode_and_kind)
-    of_models = frame.filter(level="model")
-    if of_models.is_empty():
+    model_rows = frame.filter(level="model")
+    if model_rows.is_empty():
         return None
     pooled = frame.filter(pl.col("level").is_in(["model", "category"]))
     stereotypes = frame.filter(level="stereotype")
-    sentences = [_sentence(row, plan) for row in of_models.iter_rows(named=True)]
+    sentences = [_sentence(row, plan) for row in model_rows.iter_rows(named=True)]
     return Section(
         key="relativity",
         title="Relative against absolute decisions",

@@ -162,8 +162,8 @@ def _yes_map(rows: Sequence[Row]) -> Row:
     row = {"field": "block", "type": "nominal", "sort": names,
            "header": {**header, "labelFontWeight": "bold"}}  # fmt: skip
     block = {**layers, "width": {"step": 108}, "height": {"step": 23}}
-    apart_by = {"resolve": {"scale": {"y": "independent"}}, "spacing": 6}
-    return vega_lite({"facet": {"row": row}, **apart_by, "spec": block}, rows)
+    separation = {"resolve": {"scale": {"y": "independent"}}, "spacing": 6}
+    return vega_lite({"facet": {"row": row}, **separation, "spec": block}, rows)
 
 
 def _yes_table(frame: pl.DataFrame) -> ReportTable:

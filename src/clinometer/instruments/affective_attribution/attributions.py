@@ -128,13 +128,13 @@ def count_attributions(scores: pl.LazyFrame) -> pl.DataFrame:
 def _with_shares(scores: pl.LazyFrame) -> pl.LazyFrame:
     """Add the shares of comedy, tragedy and neutral of an answer; null if it was not read."""
     valence = pl.when(pl.col("version") == "default").then("score").otherwise(-pl.col("score"))
-    was_read = pl.col("score").is_not_null()
+    has_score = pl.col("score").is_not_null()
     is_neutral = (pl.col("outcome") == "neutral").fill_null(False)
     # In forced mode a score lies between −1 and 1, and comedy and tragedy share the rest.
     half = (1 - pl.col("neutral")) / 2
     return (
         scores.filter(pl.col("instrument") == NAME)
-        .with_columns(valence=valence, neutral=pl.when(was_read).then(is_neutral.cast(pl.Float64)))
+        .with_columns(valence=valence, neutral=pl.when(has_score).then(is_neutral.cast(pl.Float64)))
         .with_columns(comedy=half + pl.col("valence") / 2, tragedy=half - pl.col("valence") / 2)
     )
 
@@ -201,8 +201,8 @@ def contrast_attributions(scores: pl.LazyFrame) -> Contrasted:
 
 def _pair(answers: pl.DataFrame) -> tuple[str | None, pl.DataFrame]:
     """Add pair numbers, by which a contrast matches two answers; note how they were paired."""
-    has_both = pl.col("version").n_unique().over("pair_id") == 2
-    pairs = answers.filter(pl.col("pair_id").is_not_null() & has_both)
+    has_both_versions = pl.col("version").n_unique().over("pair_id") == 2
+    pairs = answers.filter(pl.col("pair_id").is_not_null() & has_both_versions)
     if not pairs.is_empty():
         return None, pairs.with_columns(iteration=pl.col("pair_id").rank("dense").cast(pl.Int64))
     if answers["version"].n_unique() < 2:

@@ -110,7 +110,7 @@ def attribution_section(results: InstrumentResults) -> Section | None:
     frame = in_order(attributions.sort(group, maintain_order=True), plan)
     if frame.is_empty():
         return None
-    of_models = frame.filter(level="model")
+    model_rows = frame.filter(level="model")
     parts = frame.filter(pl.col("level") != "model")
     comedy = contrasts.filter(measure=SHARES["comedy"].name)
     comedy_parts = comedy.filter(pl.col("level").is_in(["stereotype", "category"]))
@@ -118,7 +118,7 @@ def attribution_section(results: InstrumentResults) -> Section | None:
     tragedy_and_neutral = contrasts.filter(~pl.col("measure").is_in(separate), level="model")
     asymmetry = contrasts.filter(measure=FAR_UAR.name)
     tables = (
-        ("", _share_table(of_models, ", over all stereotypes")),
+        ("", _share_table(model_rows, ", over all stereotypes")),
         ("", _difference_table(comedy.filter(level="model"), plan)),
         ("Table of shares per stereotype and category", _share_table(parts)),
         ("Table of differences per stereotype and category", _difference_table(comedy_parts, plan)),
@@ -132,7 +132,7 @@ def attribution_section(results: InstrumentResults) -> Section | None:
         title="Affective attributions",
         short="Attributions",
         place="before",
-        text=(_LEVELS, *_level_sentences(of_models), _ON_DIFFERENCES[_pairing(contrasts)]),
+        text=(_LEVELS, *_level_sentences(model_rows), _ON_DIFFERENCES[_pairing(contrasts)]),
         figures=(*shares, *_difference_figures(comedy, results)),
         tables=tuple(table for table in tables if table[1].rows),
     )
@@ -147,9 +147,9 @@ def _pairing(contrasts: pl.DataFrame) -> str:
     return "paired" if contrasts["note"].is_null().all() else "afterwards"
 
 
-def _level_sentences(of_models: pl.DataFrame) -> list[str]:
+def _level_sentences(model_rows: pl.DataFrame) -> list[str]:
     """State the levels of a few models and modes, and how often the first option was chosen."""
-    parts = of_models.partition_by("model", "mode", maintain_order=True)
+    parts = model_rows.partition_by("model", "mode", maintain_order=True)
     return [_level_sentence(part) for part in parts] if len(parts) <= MOST_SENTENCES else []
 
 
@@ -218,13 +218,13 @@ def _difference_figures(comedy: pl.DataFrame, results: InstrumentResults) -> tup
     return per_mode("differences", caption, differences, draw)
 
 
-def _share_table(frame: pl.DataFrame, over: str = "") -> ReportTable:
+def _share_table(frame: pl.DataFrame, scope: str = "") -> ReportTable:
     def rate(name: str, group: str) -> Render:
         """Return what writes a rate in the rows of its group."""
         return lambda r: number(r[name]) if r["version"] == group else "–"
 
     caption = (
-        f"What descriptions were called{over}. Shares are of the answers read; FAR is the share "
+        f"What descriptions were called{scope}. Shares are of the answers read; FAR is the share "
         "of comedy for the default group, UAR that of tragedy for the marginalized group. First "
         "named: share of the option named first among comedy and tragedy; .50 without an effect of "
         "order."
@@ -295,9 +295,9 @@ def published_shares(results: InstrumentResults) -> Section | None:
     if source is None:
         return None
     printed = load_published(source.study, results.instrument).filter(table=source.table)
-    of_models = results.tables.details["attributions"].filter(level="model")
+    model_rows = results.tables.details["attributions"].filter(level="model")
     match = Match(
-        _share_rows(of_models.with_columns(n_scored="n_read"), "estimate"),
+        _share_rows(model_rows.with_columns(n_scored="n_read"), "estimate"),
         _share_rows(printed.with_columns(version="group"), "mean"),
         "{model}, {group} groups: {note}.",
         axis=Axis("Share of the answers read", 0, 1, None),
@@ -314,6 +314,6 @@ def _share_rows(frame: pl.DataFrame, name: str) -> pl.DataFrame:
         for group in reversed(GROUPS):
             title = f"{share.removesuffix('_share').capitalize()}, {group}"
             label = pl.lit(title + _RATES.get((share, group), ""))
-            of_group = frame.filter(version=group)
-            rows.append(of_group.with_columns(pl.col(share).alias(name), label=label))
+            group_rows = frame.filter(version=group)
+            rows.append(group_rows.with_columns(pl.col(share).alias(name), label=label))
     return pl.concat(rows)

@@ -61,7 +61,7 @@ class Item(NamedTuple):
     unknown: int
 
     @property
-    def other(self) -> int:
+    def opposite(self) -> int:
         """The person who is not the target."""
         # Options are 0, 1 and 2, whose sum is 3.
         return 3 - self.target - self.unknown
@@ -69,7 +69,7 @@ class Item(NamedTuple):
     @property
     def marginalized(self) -> int:
         """The person of the stereotyped group: the target of a negative question."""
-        return self.target if self.polarity == "neg" else self.other
+        return self.target if self.polarity == "neg" else self.opposite
 
     @property
     def default(self) -> int:

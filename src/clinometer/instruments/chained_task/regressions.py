@@ -62,9 +62,9 @@ def join_parts(scores: pl.LazyFrame) -> pl.DataFrame:
     keys = [*_KEYS, "again"]  # recorded answers may share an id; they are matched by order
     parts: dict[str, pl.LazyFrame] = {}
     for column, measure in PARTS.items():
-        of_measure = scores.filter(pl.col("instrument") == measure)
+        measure_scores = scores.filter(pl.col("instrument") == measure)
         # Numbered before answers without a score are left out: order is that of all answers.
-        numbered = of_measure.with_columns(again=pl.int_range(pl.len()).over(_KEYS))
+        numbered = measure_scores.with_columns(again=pl.int_range(pl.len()).over(_KEYS))
         score = pl.col("score").alias(column)
         parts[column] = numbered.select(*keys, score).drop_nulls(column)
     answers = parts["association"].join(
@@ -84,8 +84,8 @@ def regress_decisions(answers: pl.DataFrame) -> Regression:
     for run, part in answers.group_by(_RUN, maintain_order=True):
         regression = regress(part, "association", clusters="stereotype", by="category")
         names = {**dict(zip(_RUN, run, strict=True)), "instrument": PARTS["decision"]}
-        of_run = [pl.lit(value, pl.String).alias(name) for name, value in names.items()]
+        run_columns = [pl.lit(value, pl.String).alias(name) for name, value in names.items()]
         subject = pl.lit(run[0], pl.String).alias("subject")  # the model, first of `_RUN`
-        estimates.append(regression.estimates.with_columns(*of_run, subject))
-        fits.append(regression.fits.with_columns(of_run))
+        estimates.append(regression.estimates.with_columns(*run_columns, subject))
+        fits.append(regression.fits.with_columns(run_columns))
     return Regression(pl.concat(estimates), pl.concat(fits))

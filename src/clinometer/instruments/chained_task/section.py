@@ -107,9 +107,9 @@ def chained_section(results: InstrumentResults) -> Section | None:
     for part in parts[:MOST_SENTENCES]:
         if sentence := _sentence(part, plan):
             sentences.append(f"{who(part)}: {sentence}")
-    over_all = rows.filter(part="all")
+    overall_rows = rows.filter(part="all")
     categories = rows.filter(pl.col("part") != "all")
-    tables = [("", _regression_table(over_all, plan, "over all prompts"))]
+    tables = [("", _regression_table(overall_rows, plan, "over all prompts"))]
     if not categories.is_empty():
         by_category = _regression_table(categories, plan, "in each category")
         tables.append(("Table per category", by_category))
@@ -188,15 +188,15 @@ def _components(rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     return per_mode("chained-parts", caption, labelled, draw)
 
 
-def _regression_table(frame: pl.DataFrame, plan: PlanFacts, over: str) -> ReportTable:
-    """Set out coefficients with the fits behind them; `over` what they are, in words."""
+def _regression_table(frame: pl.DataFrame, plan: PlanFacts, scope: str) -> ReportTable:
+    """Set out coefficients with the fits behind them; `scope` what they are, in words."""
 
     def prompts(row: Mapping[str, Any]) -> str:
         """Write the number of prompts, and of those with a consistent decision."""
         return f"{count(row['n_scored'])} ({count(row['n_ones'])})"
 
     caption = (
-        f"Decision on association, {over}. Coefficient: log odds per 1 of association, neutral 0; "
+        f"Decision on association, {scope}. Coefficient: log odds per 1 of association, neutral 0; "
         "odds ratio: neutral 1."
     )
     columns = [

@@ -171,13 +171,13 @@ def _draws(
     cycle = Groups.of(words).shuffled(rng)
     paired = design.order == "mirrored"
     rounds = in_rounds(decisions, f"{seeded}/decisions")
-    other_factors = {name: levels for name, levels in part.factors.items() if name != factor}
+    person_factors = {name: levels for name, levels in part.factors.items() if name != factor}
     first_pairs: dict[tuple[str, ...], int] = {}  # combination → the first pair that has it
     for pair, numbers in pairs(design.iterations, 2 if paired else 1):
         rng.seed(f"{seeded}/{pair}")
         first = rng.random() < 0.5
         groups = cycle.pair(pair) if paired else cycle.draw(rng)
-        person = {name: rng.choice(levels) for name, levels in other_factors.items()}
+        person = {name: rng.choice(levels) for name, levels in person_factors.items()}
         decision = next(rounds)
         for turn, iteration in enumerate(numbers):
             version = GROUPS[first != bool(turn)]
@@ -257,7 +257,7 @@ def _read_logits(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     return Scored(sign * math.tanh(logit / 2), None, 1.0, logit=sign * logit, outcome=outcome)
 
 
-def _asked_columns(study: Study | None) -> tuple[str, ...]:
+def _question_columns(study: Study | None) -> tuple[str, ...]:
     """Return the columns that say about whom and in which words a decision was asked.
 
     Without a study, the factors of people are those of Tamkin et al. (2023).
@@ -294,8 +294,8 @@ def _expand(responses: pl.DataFrame, study: Study) -> pl.DataFrame:
     contrasts = []
     for key, factor in part.contrasts.items():
         if factor in factors:
-            other_factors = {name: part.factors[name] for name in factors if name != factor}
-            contrasts.append(_contrast_rows(table, key, study, factor, other_factors))
+            person_factors = {name: part.factors[name] for name in factors if name != factor}
+            contrasts.append(_contrast_rows(table, key, study, factor, person_factors))
     return pl.concat(contrasts)
 
 
@@ -310,7 +310,9 @@ def _write_logits(table: pl.DataFrame) -> pl.DataFrame:
         raise InputError("responses: yes_logit and no_logit; expected numbers") from None
     answers = zip(table["object"], yes, no, strict=True)
     # repr, as a number then has all its digits.
-    texts = [f'{{"{name}": [{of_yes!r}, {of_no!r}]}}' for name, of_yes, of_no in answers]
+    texts = [
+        f'{{"{name}": [{yes_logit!r}, {no_logit!r}]}}' for name, yes_logit, no_logit in answers
+    ]
     return table.with_columns(response=pl.Series(texts), mode=pl.lit("forced"))
 
 
@@ -319,7 +321,7 @@ def _contrast_rows(
     key: str,
     study: Study,
     factor: str,
-    other_factors: Mapping[str, Sequence[str]],
+    person_factors: Mapping[str, Sequence[str]],
 ) -> pl.DataFrame:
     """Return the answers about persons of one contrast; `iteration` numbers what else is named."""
     words = study.stereotypes[key].words("")
@@ -330,7 +332,7 @@ def _contrast_rows(
     )
     # A number in mixed base, whose digits are the levels of the other factors.
     number = pl.col("iteration") if "iteration" in table.columns else pl.lit(0, pl.Int64)
-    for name, levels in other_factors.items():
+    for name, levels in person_factors.items():
         number = number * len(levels) + pl.col(name).replace_strict(levels, range(len(levels)))
     rows = table.with_columns(stereotype=pl.lit(key), version=group, iteration=number)
     rows = rows.drop_nulls("version")
@@ -414,7 +416,9 @@ INSTRUMENT = Instrument(
     wordings=_wordings,
     draw=_draw,
     readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
-    recorded=Recorded(asked=_asked_columns, needs=lambda *_: ("version", "object"), expand=_expand),
+    recorded=Recorded(
+        asked=_question_columns, needs=lambda *_: ("version", "object"), expand=_expand
+    ),
     examples=tuple(
         Example(answer, score, version, columns={"object": decision})
         for decision, favourable, unfavourable in (

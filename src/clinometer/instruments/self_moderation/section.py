@@ -57,10 +57,10 @@ def moderation_section(results: InstrumentResults) -> Section | None:
     if flags.is_empty():
         return None
     published = _published_shares(results)
-    of_models = _condition_rows(flags.filter(level="model"))
+    model_rows = _condition_rows(flags.filter(level="model"))
     stereotypes = _condition_rows(flags.filter(level="stereotype"))
-    over_all = "Shares of answers called biased, over all stereotypes."
-    tables = [("", _table(of_models, plan, over_all))]
+    overall_caption = "Shares of answers called biased, over all stereotypes."
+    tables = [("", _table(model_rows, plan, overall_caption))]
     if not stereotypes.is_empty():
         caption = "Shares of answers called biased, per stereotype."
         rows = stereotypes.with_columns(
