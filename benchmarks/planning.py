@@ -41,8 +41,8 @@ from clinometer.stimuli import load_study
 RUNS = 300
 MODEL, SIZE = "openai/gpt-4o", "standard"
 CHANCE = 0.8
-#: By how much the share found may miss it, by whether effects are skewed.
-LARGEST_GAP = {False: 0.07, True: 0.12}
+#: By how much the share found may miss it; the second where effects are skewed.
+LARGEST_GAP, LARGEST_SKEWED_GAP = 0.07, 0.12
 SKEWED = "medium", "words"
 #: Of `bai2025`, the first ten with several words for each group; a condition has the first.
 SEVERAL_WORDS = (
@@ -167,15 +167,21 @@ def share_found(
     return average(detect_leans(rows), "detected")
 
 
+def _largest_gap(skewed: bool) -> float:
+    return LARGEST_SKEWED_GAP if skewed else LARGEST_GAP
+
+
 def _claim(skewed: bool) -> str:
-    gap, effects = LARGEST_GAP[skewed], "skewed" if skewed else "normal"
-    found = f"leans that are predicted to be found in {CHANCE:g} are, within {gap:g}"
+    effects = "skewed" if skewed else "normal"
+    found = (
+        f"leans that are predicted to be found in {CHANCE:g} are, within {_largest_gap(skewed):g}"
+    )
     return f"{found}, where effects are {effects}"
 
 
 def _holds(rows: Sequence[Row], skewed: bool) -> bool:
     """Return whether no share is excluded, by its interval, from what is claimed of it."""
-    ends = CHANCE - LARGEST_GAP[skewed], CHANCE + LARGEST_GAP[skewed]
+    ends = CHANCE - _largest_gap(skewed), CHANCE + _largest_gap(skewed)
     shares = (row.found for row in rows if row.skewed == skewed)
     return not any(share.misses(*ends) for share in shares if share is not None)
 
