@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from clinometer_measures import networks as networks
     from clinometer_measures import states as states
 
-__all__ = ["ENTRY_POINTS", "Family", "families", "plug_ins"]
+__all__ = ["ENTRY_POINTS", "Family", "families", "load_plug_ins", "plug_ins"]
 
 #: The group of entry points by which other packages add families.
 ENTRY_POINTS = "clinometer.families"
@@ -99,28 +99,40 @@ class Family:
     writes the tables into it."""
 
 
+def load_plug_ins(group: str, kind: str, add: Callable[[EntryPoint], None]) -> None:
+    """Add what the entry points of a group name; one that fails is left out, with a warning.
+
+    It must not stop a command that does not ask for it. `kind`: what they are, for the warning.
+    """
+    for point in plug_ins(group):
+        package = point.dist.name if point.dist else "an unknown package"
+        try:
+            add(point)
+        except Exception as error:  # a package of others raises what it likes
+            warnings.warn(
+                f"{kind} {point.name!r} of {package} is left out: {one_line(error)}",
+                ClinometerWarning,
+                stacklevel=2,
+            )
+
+
 @cache
 def families() -> Mapping[str, Family]:
     """Return all families by name, in alphabetical order, those of Clinometer first.
 
-    One that cannot be imported, is no `Family`, or has a name that exists is
-    left out, with a warning that names the entry point and its package.
+    One that cannot be imported, is no `Family`, or has a name that exists is left out, with a
+    warning that names the entry point and its package.
     """
     by_name: dict[str, Family] = {}
-    for point in plug_ins(ENTRY_POINTS):
-        package = point.dist.name if point.dist else "an unknown package"
-        try:
-            family = point.load()
-            if not isinstance(family, Family):
-                raise InputError(f"{point.value} is no Family")
-            if family.name in by_name:
-                raise InputError(f"{family.name!r} already exists; rename it")
-        except Exception as error:  # a package of others raises what it likes
-            warnings.warn(
-                f"family {point.name!r} of {package} is left out: {one_line(error)}",
-                ClinometerWarning,
-                stacklevel=2,
-            )
-        else:
-            by_name[family.name] = family
+
+    def add(point: EntryPoint) -> None:
+        """Add a family; raises InputError if it is none, or its name exists."""
+        family = point.load()
+        if not isinstance(family, Family):
+            raise InputError(f"{point.value} is no Family")
+        if family.name in by_name:
+            raise InputError(f"{family.name!r} already exists; rename it")
+        by_name[family.name] = family
+
+    load_plug_ins(ENTRY_POINTS, "family", add)
     return by_name

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Mapping
 from functools import cache
 
+from clinometer.errors import ClinometerWarning
 from clinometer.families import families
 
 __all__ = ["commands", "main"]
@@ -83,7 +84,8 @@ Commands:
 def main() -> None:
     """Run the command line; an error in the input is one line and exit code 2."""
     with warnings.catch_warnings(record=True) as plugin_notes:  # packages of others that are broken
-        warnings.simplefilter("always")
+        warnings.simplefilter("ignore")  # what is another library's is nobody's business here
+        warnings.simplefilter("always", ClinometerWarning)
         places = commands()
     for warning in plugin_notes:
         sys.stderr.write(f"clinometer: {warning.message}\n")

@@ -7,14 +7,14 @@ others.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import EntryPoint
 from pkgutil import iter_modules
 
 from clinometer.contracts.instrument import Instrument
-from clinometer.errors import ClinometerWarning, InputError, StudyError, one_line, unknown
-from clinometer.families import plug_ins
+from clinometer.errors import InputError, StudyError, unknown
+from clinometer.families import load_plug_ins
 from clinometer.results import COLUMNS, Measure
 from clinometer.stimuli import Study
 
@@ -145,22 +145,18 @@ def add_plug_ins() -> None:
     """Register the instruments of installed packages (entry points ``clinometer.instruments``).
 
     One that cannot be imported or registered is left out, with a warning that names the entry point
-    and its package: it must not stop a command that does not ask for it.
+    and its package.
     """
-    for point in plug_ins("clinometer.instruments"):
-        package = point.dist.name if point.dist else "an unknown package"
-        try:
-            loaded = point.load()
-            if not isinstance(loaded, Instrument):
-                raise InputError(f"{point.value} is no Instrument")
-            if INSTRUMENTS.get(loaded.name) is not loaded:  # of an earlier call
-                register(loaded)
-        except Exception as error:  # a package of others raises what it likes
-            warnings.warn(
-                f"instrument {point.name!r} of {package} is left out: {one_line(error)}",
-                ClinometerWarning,
-                stacklevel=2,
-            )
+    load_plug_ins("clinometer.instruments", "instrument", _add)
+
+
+def _add(point: EntryPoint) -> None:
+    """Register an instrument that is not yet; raises InputError if it is none."""
+    loaded = point.load()
+    if not isinstance(loaded, Instrument):
+        raise InputError(f"{point.value} is no Instrument")
+    if INSTRUMENTS.get(loaded.name) is not loaded:  # of an earlier call
+        register(loaded)
 
 
 add_plug_ins()

@@ -348,11 +348,9 @@ def find_depth(model: Any, texts: Sequence[tuple[int, ...]], last: str) -> Depth
         if _gives_expected(model, normed, all_tokens, expected):
             block = replace(normed, last="block")
             # Without a norm of its own a model has the same last state either way.
-            return (
-                block
-                if last == "block" or _gives_expected(model, block, all_tokens, expected)
-                else normed
-            )
+            if last == "block" or _gives_expected(model, block, all_tokens, expected):
+                return block
+            return normed
     if last == "block":
         raise ModelError("last='block': its blocks cannot be told apart; use last='normed'")
     return depth
