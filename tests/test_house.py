@@ -33,7 +33,7 @@ LEFT_OF = {
     "results": set(),
     "words": {"results"},
     "stimuli": set(),
-    "reading": {"results"},
+    "reading": {"results", "words"},
     "models": {"results"},
     "modes": {"results", "reading", "models"},
     "statistics": {"results"},
