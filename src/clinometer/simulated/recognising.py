@@ -325,7 +325,13 @@ def learn(study: Study, key: str, place: int) -> Iterator[tuple[SharedText, Text
         if instrument.recognise is not None or instrument.simulate is None:
             continue
         places = (place, number, stereotype)
-        for variation, design in product(instrument.variations(study), _designs(instrument)):
+        variations = instrument.variations(study)
+        variations_by_mode = {
+            mode: instrument.variations_in(mode, study, variations) for mode in instrument.modes
+        }
+        for variation, design in product(variations, _designs(instrument)):
+            if variation not in variations_by_mode[design.mode]:
+                continue  # a sentence, or none, which this mode does not ask
             with suppress(ClinometerError):  # of recorded answers, or of others
                 for cell in instrument.draw(marked, design, [key], [variation]):
                     yield from _texts_of(study, instrument, cell, places)
