@@ -74,7 +74,6 @@ from clinometer.reading.plaintext import Choice as Choice
 from clinometer.reading.plaintext import split_tasks as split_tasks
 from clinometer.reading.refusals import is_refusal as is_refusal
 from clinometer.reading.refusals import why_unread as why_unread
-from clinometer.reading.scales import read_scale as read_scale
 from clinometer.reading.sentiment import EMOTION_CLASSIFIER as EMOTION_CLASSIFIER
 from clinometer.reading.sentiment import EMOTIONS as EMOTIONS
 from clinometer.reading.sentiment import read_emotions as read_emotions
@@ -108,7 +107,6 @@ from clinometer.results.schemas import Table as Table
 from clinometer.results.schemas import Tables as Tables
 from clinometer.results.verdicts import PASSED as PASSED
 from clinometer.stimuli import AbsoluteDecision as AbsoluteDecision
-from clinometer.stimuli import AffectiveAttribution as AffectiveAttribution
 from clinometer.stimuli import AnswerVocabulary as AnswerVocabulary
 from clinometer.stimuli import AttributionVariation as AttributionVariation
 from clinometer.stimuli import BenchmarkItems as BenchmarkItems
