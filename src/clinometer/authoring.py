@@ -29,6 +29,14 @@ from clinometer.contracts.instrument import Size as Size
 from clinometer.contracts.instrument import Turns as Turns
 from clinometer.contracts.instrument import Version as Version
 from clinometer.contracts.instrument import Wording as Wording
+from clinometer.contracts.questions import YES_NO as YES_NO
+from clinometer.contracts.questions import ClosedQuestion as ClosedQuestion
+from clinometer.contracts.questions import Option as Option
+from clinometer.contracts.questions import choose_option as choose_option
+from clinometer.contracts.questions import choose_step as choose_step
+from clinometer.contracts.questions import choose_yes_no as choose_yes_no
+from clinometer.contracts.questions import closed_readers as closed_readers
+from clinometer.contracts.questions import score_incomplete as score_incomplete
 from clinometer.contracts.simulation import USUAL as USUAL
 from clinometer.contracts.simulation import ChosenOption as ChosenOption
 from clinometer.contracts.simulation import PairedWords as PairedWords
@@ -62,10 +70,10 @@ from clinometer.reading.decisions import read_decision as read_decision
 from clinometer.reading.options import read_option as read_option
 from clinometer.reading.parsing import infer_groups as infer_groups
 from clinometer.reading.parsing import read_pairs as read_pairs
+from clinometer.reading.plaintext import Choice as Choice
 from clinometer.reading.plaintext import split_tasks as split_tasks
 from clinometer.reading.refusals import is_refusal as is_refusal
 from clinometer.reading.refusals import why_unread as why_unread
-from clinometer.reading.scales import read_scale as read_scale
 from clinometer.reading.sentiment import EMOTION_CLASSIFIER as EMOTION_CLASSIFIER
 from clinometer.reading.sentiment import EMOTIONS as EMOTIONS
 from clinometer.reading.sentiment import read_emotions as read_emotions
@@ -99,7 +107,6 @@ from clinometer.results.schemas import Table as Table
 from clinometer.results.schemas import Tables as Tables
 from clinometer.results.verdicts import PASSED as PASSED
 from clinometer.stimuli import AbsoluteDecision as AbsoluteDecision
-from clinometer.stimuli import AffectiveAttribution as AffectiveAttribution
 from clinometer.stimuli import AnswerVocabulary as AnswerVocabulary
 from clinometer.stimuli import AttributionVariation as AttributionVariation
 from clinometer.stimuli import BenchmarkItems as BenchmarkItems

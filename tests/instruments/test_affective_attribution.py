@@ -118,7 +118,7 @@ def test_forced_mode_reads_the_probability_of_comedy() -> None:
         read(recorded, version, "forced") for version in ("default", "marginalized")
     )
     assert (default.score, marginalized.score) == (pytest.approx(0.5), pytest.approx(-0.5))
-    assert default.logit == pytest.approx(log(3)) and default.outcome is None
+    assert default.logit == pytest.approx(log(3)) and default.outcome == "comedy"
     assert read('{"Sheet": [null, -1.0]}', "default", "forced").reason == "unparsed"
 
 

@@ -13,35 +13,29 @@ Range and sign
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clinometer.authoring import (
-    CHOICES,
-    LOGITS,
     MODES,
-    TEXT,
     Cell,
+    ClosedQuestion,
     Design,
     Example,
     Instrument,
-    Key,
     Measure,
-    Scored,
+    Option,
     Size,
     StereotypeWords,
     Study,
     Version,
     Wording,
     Wordings,
+    closed_readers,
     fill,
     pairs,
-    read_choices,
-    read_logits,
     study_hash,
-    why_not,
 )
 
 GROUPS = ("marginalized", "default")
@@ -82,52 +76,36 @@ def _wordings(study: Study) -> dict[str, Wording]:
 def _draw(
     study: Study, design: Design, stereotypes: Sequence[str], variations: Sequence[str]
 ) -> Iterator[Cell]:
-    part, identity = _part(study), study_hash(study, ("toy",))
+    identity = study_hash(study, ("toy",))
     for key in stereotypes:
         words = study.words(key)
         for name in variations:
             seeded = f"{identity}/{key}/{name}/{design.seed}"
-            yield Cell(key, name, seeded, _trials(part, words, name, design, seeded))
+            yield Cell(key, name, seeded, _trials(study, words, name, design, seeded))
 
 
 def _trials(
-    part: Part, words: StereotypeWords, name: str, design: Design, seeded: str
+    study: Study, words: StereotypeWords, name: str, design: Design, seeded: str
 ) -> Iterator[dict[str, Any]]:
-    options = [part.warm, part.cold]
+    part = _part(study)
     for pair, numbers in pairs(design.iterations, 2):
         rng = random.Random(f"{seeded}/{pair}")
         group_words = {r: rng.choice(getattr(words, r)) for r in GROUPS}
         for version, iteration in zip(group_words, numbers, strict=False):
+            trial = {"iteration": iteration, "pair": pair, **group_words, "version": version}
             yield {
-                "iteration": iteration,
-                "pair": pair,
-                **group_words,
-                "version": version,
+                **trial,
                 "attributes": [part.warm],
                 "prompt": fill(part.variations[name], {"group": group_words[version]}),
-                **MODES[design.mode].close({"answer": options}, options, None),
+                **_question(trial, study).close(MODES[design.mode]),
             }
 
 
-def _scored(warmth: float, trial: Mapping[str, Any]) -> Scored:
-    return Scored(warmth if trial["version"] == "default" else -warmth, None, 1.0)
-
-
-def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    part, text = _part(key.study), response.casefold()
-    warm, cold = part.warm in text, part.cold in text
-    if warm == cold:
-        return Scored(None, why_not(response, trial), 0.0)
-    return _scored(1.0 if warm else -1.0, trial)
-
-
-def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    return _read_text(str(read_choices(response).get("answer", response)), trial, key)
-
-
-def _read_logits(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    logits = list(read_logits(response, [_part(key.study).warm]).values())
-    return _scored(math.tanh(logits[0] / 2), trial) if logits else Scored(None, "unparsed", 0.0)
+def _question(trial: Mapping[str, Any], study: Study) -> ClosedQuestion:
+    """Return what the words are worth: warm counts 1 of the default group, cold of the other."""
+    part = _part(study)
+    warm = 1.0 if trial["version"] == "default" else -1.0
+    return ClosedQuestion([Option(part.warm, warm), Option(part.cold, -warm)])
 
 
 INSTRUMENT = Instrument(
@@ -136,7 +114,7 @@ INSTRUMENT = Instrument(
     parts=("toy",),
     wordings=_wordings,
     draw=_draw,
-    readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
+    readers=closed_readers(_question),
     examples=(
         Example("Warm.", 1.0, "default"),
         Example("Cold.", -1.0, "default"),

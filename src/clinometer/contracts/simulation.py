@@ -318,10 +318,18 @@ def _profiles(groups: Sequence[Word]) -> str:
 
 
 def answer_either(
-    question: RecognisedPrompt, lean: PlantedLean, options: tuple[str, str], sign: float
+    question: RecognisedPrompt,
+    lean: PlantedLean,
+    options: tuple[str, str],
+    sign: float,
+    order: float = 0.0,
 ) -> SimulatedAnswer:
-    """Choose the first of two options; with a `sign` of 1 it is the consistent one, with −1 not."""
-    p = lean.chance(sign)
+    """Choose the first of two options; with a `sign` of 1 it is the consistent one, with −1 not.
+
+    `order`: 1 if the prompt names it first, −1 if last, 0 if it has no order. The sign follows from
+    the roles of words and the version of a trial, and never from what its instrument reads.
+    """
+    p = lean.chance(sign, order)
     if question.kind in (LOGITS, LIKELIHOODS):
         p = jittered(p, lean.rng)
         return SimulatedAnswer(

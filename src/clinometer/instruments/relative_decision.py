@@ -67,6 +67,7 @@ from clinometer.authoring import (
     read_decision,
     read_logits,
     score_decision,
+    score_incomplete,
     why_not,
 )
 from clinometer.instruments.decision import (
@@ -192,9 +193,8 @@ def read_assignment(
 def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
     """Score the log-odds of the marginalized group for each task; see the module's docstring."""
     logits = read_logits(response, [trial["tied"], trial["counter"]])
-    coverage = len(logits) / 2
-    if coverage < 1:
-        return Scored(None, "low_coverage" if logits else "unparsed", coverage)
+    if len(logits) < 2:
+        return score_incomplete(len(logits), 2)
     logit = logits[trial["tied"]] - logits[trial["counter"]]
     shares = {task: 1 / (1 + math.exp(-value)) for task, value in logits.items()}
     consistent = 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))  # no overflow of exp

@@ -31,21 +31,18 @@ from typing import Any
 from pydantic import Field
 
 from clinometer.authoring import (
-    CHOICES,
-    LOGITS,
     MODES,
     ROLES,
-    TEXT,
     Cell,
+    ClosedQuestion,
     Design,
     Example,
     Instrument,
-    Key,
     Measure,
+    Option,
     PlantedLean,
     RecognisedPrompt,
     Recorded,
-    Scored,
     SimulatedAnswer,
     Size,
     Study,
@@ -54,13 +51,10 @@ from clinometer.authoring import (
     Wording,
     Wordings,
     answer_scale,
+    choose_step,
+    closed_readers,
     fill,
-    read_choices,
-    read_probabilities,
-    read_scale,
     study_hash,
-    why_not,
-    why_unread,
 )
 from clinometer.instruments.decision import TrialDraw, draw_words
 
@@ -121,19 +115,27 @@ class Form:
         items = study.instruments.read(self.measure.name, self.items)
         return items or (self.english if study.language == "en" else None)
 
-    def labels(self, study: Study, trial: Mapping[str, Any]) -> dict[str, str]:
-        """Return the scale as shown: number → label, in ascending order."""
+    def question(self, trial: Mapping[str, Any], study: Study) -> ClosedQuestion:
+        """Return the scale as shown, its numbers in ascending order."""
         if (items := self.find(study)) is None:
             raise StudyError(f"study {study.name!r}: no items of {self.measure.name}")
-        return self.number_steps(items, trial)
-
-    def number_steps(self, items: Items, trial: Mapping[str, Any]) -> dict[str, str]:
-        """Return the scale of these items; see `labels`."""
         words = {role: trial.get(role) or "" for role in ("marginalized", "default")}
-        steps = [fill(label, words) for label in items.scale]
-        if self.high_first(trial):
-            steps.reverse()
-        return {str(number): label for number, label in enumerate(steps, 1)}
+        labels = [fill(label, words) for label in items.scale]
+        is_high_first = self.high_first(trial)
+        if is_high_first:
+            labels.reverse()
+        sign = 1.0 if is_high_first != (trial["version"] in CONSISTENT) else -1.0
+        last = len(labels) - 1
+        return ClosedQuestion(
+            [
+                Option(str(place + 1), sign * (2 * place / last - 1), label=label)
+                for place, label in enumerate(labels)
+            ],
+            subjects=[self.placeholders(trial)["attribute"]],
+            text_reader=choose_step,
+            # A scale between two groups begins with the one named first.
+            ordered=trial.get("order") is not None,
+        )
 
 
 def self_report(form: Form) -> Instrument:
@@ -144,11 +146,7 @@ def self_report(form: Form) -> Instrument:
         parts=(form.measure.name, "dimensions"),
         wordings=partial(_wordings, form),
         draw=partial(_draw, form),
-        readers={
-            TEXT: partial(_read_text, form),
-            CHOICES: partial(_read_choices, form),
-            LOGITS: partial(_read_logits, form),
-        },
+        readers=closed_readers(form.question),
         words=lambda study, key, _, dimension: study.words(key, "", dimension),
         defect=lambda study, key, _: study.stereotypes[key].source_defect,
         recorded=Recorded(
@@ -196,83 +194,47 @@ def _draw(
 ) -> Iterator[Cell]:
     """Draw group words and one attribute of each set; yield their versions."""
     name = form.measure.name
-    items = form.find(study) or form.english
     identity = study_hash(study, (name, "dimensions"))
     for key, variation in product(stereotypes, variations):
         for dimension in study.dimensions_of(key):
             seeded = f"{identity}/{name}/{key}/{dimension}/{variation}/{design.seed}"
             start = random.Random(f"{seeded}/scale").randrange(2)
             draws = draw_words(study.words(key, "", dimension), design, seeded, TURNS)
-            trials = map(partial(_write_trial, form, items, variation, start, design), draws)
+            trials = map(partial(_write_trial, form, study, variation, start, design), draws)
             defect = study.stereotypes[key].source_defect
             yield Cell(key, variation, seeded, trials, dimension, defect)
 
 
 def _write_trial(
-    form: Form, items: Items, variation: str, start: int, design: Design, draw: TrialDraw
+    form: Form, study: Study, variation: str, start: int, design: Design, draw: TrialDraw
 ) -> dict[str, Any]:
     """Return a trial; its columns depend on wording, mode and `start`, the number of the scale."""
+    items = form.find(study) or form.english
     # All versions of a draw have one scale; the next draw may have it turned.
     number = draw.columns["iteration"] // TURNS + start
     version = form.version(draw.columns, draw.turn, number)
     trial = {**draw.columns, "attribute_order": None, **version}
-    labels = form.number_steps(items, trial)
+    question = form.question(trial, study)
     item = fill(items.variations[variation], form.placeholders(trial))
-    scale = "\n".join(f"{step} = {label}" for step, label in labels.items())
+    scale = "\n".join(f"{option.text} = {option.label}" for option in question.options)
     return {
         **trial,
         "prompt": f"{item}\n\n{scale}\n\n{items.answer_format}",
-        **MODES[design.mode].close({"answer": [*labels]}, [*labels], items.opening),
+        **question.close(MODES[design.mode], items.opening),
     }
 
 
 def _simulate(form: Form, question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Choose a step of the scale as it is shown."""
-    roles = [role for _, role in (*question.groups, *question.attributes)]
     groups = {role: word for word, role in question.groups}
     compares = len(groups) == len(ROLES) // 2  # both groups, not one
     order = "marginalized_first" if question.marginalized_first else "default_first"
     trial = {**question.columns, **groups, "order": order if compares else None}
-    numbers = [*form.labels(question.study, trial)]
-    ascending = numbers[::-1] if form.high_first(trial) else numbers
-    version = roles[-1] if compares else "_".join(roles)
-    return answer_scale(question, lean, ascending, 1.0 if version in CONSISTENT else -1.0)
-
-
-def _read_text(form: Form, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    labels = form.labels(key.study, trial)
-    stop_reason = trial.get("stop_reason")
-    steps = {int(number): label for number, label in labels.items()}
-    choice = read_scale(response, steps, stop_reason=stop_reason)
-    if choice.outcome is not None:
-        return _score_weights(form, [float(number == choice.outcome) for number in labels], trial)
-    # In the language of the study; the scale's reader knows the numbers and labels alone.
-    refused = why_unread(response, stop_reason, key.study.answers.refusals) == "refused"
-    return Scored(None, "refused" if refused else choice.reason, 0.0)
-
-
-def _read_choices(form: Form, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    labels = form.labels(key.study, trial)
-    choice = str(read_choices(response).get("answer"))
-    if choice not in labels:
-        return Scored(None, why_not(response, trial), 0.0)
-    return _score_weights(form, [float(number == choice) for number in labels], trial)
-
-
-def _read_logits(form: Form, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    weights = read_probabilities(response, form.placeholders(trial)["attribute"])
-    if len(weights) != len(form.labels(key.study, trial)):
-        return Scored(None, "unparsed", 0.0)
-    return _score_weights(form, weights, trial)
-
-
-def _score_weights(form: Form, weights: Sequence[float], trial: Mapping[str, Any]) -> Scored:
-    """Score an answer from the weights of the numbers, which sum to 1."""
-    steps = len(weights) - 1
-    value = sum(weight * (2 * step / steps - 1) for step, weight in enumerate(weights))
-    # A difference, because −value would make a −0.0 of the middle of the scale.
-    high = max(-1.0, min(1.0, 0.0 - value if form.high_first(trial) else value))
-    score = high if trial["version"] in CONSISTENT else 0.0 - high
-    # A scale between two groups begins with the one named first.
-    first = None if trial.get("order") is None else (1 - value) / 2
-    return Scored(score, None, 1.0, first_share=first)
+    items = form.find(question.study) or form.english
+    ascending = [str(number) for number in range(1, len(items.scale) + 1)]
+    if form.high_first(trial):
+        ascending.reverse()
+    is_tied = question.attributes[-1][1] == "tied"
+    # A high answer is about the one group that is named, or between two about the marginalized.
+    is_consistent = is_tied if compares else is_tied == ("marginalized" in groups)
+    return answer_scale(question, lean, ascending, 1.0 if is_consistent else -1.0)

@@ -94,7 +94,7 @@ def _version(words: Mapping[str, Any], turn: int, number: int) -> dict[str, Any]
 def _placeholders(trial: Mapping[str, Any]) -> dict[str, str]:
     """Return the words of a statement."""
     group, attribute = VERSIONS[trial["version"]]
-    return {"group": trial[group], "attribute": trial[attribute]}
+    return {"group": trial.get(group) or "", "attribute": trial.get(attribute) or ""}
 
 
 INSTRUMENT = self_report(

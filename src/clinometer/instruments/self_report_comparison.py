@@ -97,7 +97,7 @@ def _placeholders(trial: Mapping[str, Any]) -> dict[str, str]:
     """Return the words of a question, groups in its order."""
     groups = (trial["marginalized"], trial["default"])
     group0, group1 = groups if _marginalized_first(trial) else groups[::-1]
-    return {"group0": group0, "group1": group1, "attribute": trial[trial["version"]]}
+    return {"group0": group0, "group1": group1, "attribute": trial.get(trial["version"]) or ""}
 
 
 def _marginalized_first(trial: Mapping[str, Any]) -> bool:

@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from statistics import fmean
@@ -73,6 +74,7 @@ from clinometer.authoring import (
     infer_groups,
     read_logits,
     read_pairs,
+    score_incomplete,
     study_hash,
 )
 
@@ -331,7 +333,8 @@ def _read_logits(
         logits = {word: logit - middle for word, logit in logits.items()}
     shares = {word: 1 / (1 + math.exp(-logit)) for word, logit in logits.items()}
     if not tied or not counter or coverage < FORCED_FLOOR:
-        return Scored(None, "low_coverage" if logits else "unparsed", coverage, shares=shares)
+        incomplete = score_incomplete(len(logits), len(words.tied + words.counter))
+        return replace(incomplete, shares=shares)
     value = _mean(shares, tied) - _mean(shares, counter)
     logit = _mean(logits, tied) - _mean(logits, counter)
     return Scored(value, None, coverage, False, _first_share(shares, trial), logit, shares)

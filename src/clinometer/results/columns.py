@@ -110,7 +110,7 @@ COLUMNS: dict[str, Column] = {
         "reasoning are stated); in forced mode also options_unlikely (the options have next to no "
         "probability, see `option_mass`), reasoning (so has a model that begins to reason), and "
         "tokens_unreadable (an option may begin with a token that the server did not spell)",
-        read_by="decisions: who read the answer, rules or judge",
+        read_by="who read the decision or choice of a free text, rules or judge",
         span="the passage of the answer that the score rests on",
         attribute="an attribute word or task",
         set="the set of the attribute: tied, counter or extra; object: a described object",

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 from clinometer.contracts.catalogue import INSTRUMENTS
@@ -341,13 +341,16 @@ def learn(
         if instrument.recognise is not None or instrument.simulate is None:
             continue
         places = (place, number, stereotype)
-        for design in _designs(instrument, sentences):
-            for variation in instrument.variations_in(
-                design.mode, study, instrument.variations(study)
-            ):
-                with suppress(ClinometerError):  # of recorded answers, or of others
-                    for cell in instrument.draw(marked, design, [key], [variation]):
-                        yield from _texts_of(study, instrument, cell, places)
+        variations = instrument.variations(study)
+        variations_by_mode = {
+            mode: instrument.variations_in(mode, study, variations) for mode in instrument.modes
+        }
+        for variation, design in product(variations, _designs(instrument, sentences)):
+            if variation not in variations_by_mode[design.mode]:
+                continue  # a sentence, or none, which this mode does not ask
+            with suppress(ClinometerError):  # of recorded answers, or of others
+                for cell in instrument.draw(marked, design, [key], [variation]):
+                    yield from _texts_of(study, instrument, cell, places)
 
 
 def _designs(instrument: Instrument, sentences: bool) -> Iterator[Design]:

@@ -29,7 +29,6 @@ Range and sign
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -39,35 +38,28 @@ from typing import Any
 from clinometer.authoring import (
     ASSOCIATIONS,
     ATTRIBUTE,
-    CHOICES,
-    LIKELIHOODS,
-    LOGITS,
     MODES,
     OPTION,
-    TEXT,
     Cell,
+    ClosedQuestion,
     Design,
     Example,
     Groups,
     InputError,
     Instrument,
-    Key,
     Measure,
+    Option,
     Recorded,
-    Scored,
     Size,
     StereotypeWords,
     Study,
     Version,
     Wording,
+    closed_readers,
     fill,
     in_rounds,
     pairs,
-    read_choices,
-    read_logits,
-    read_option,
     study_hash,
-    why_not,
 )
 from clinometer_measures.framings.analysis import DETAILS, analyse_framings
 from clinometer_measures.framings.part import (
@@ -219,81 +211,44 @@ def _write_trial(
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its framing and mode."""
     mode = MODES[design.mode]
-    groups = [columns[side] for side in GROUPS]
-    words = [columns[side] for side in WORDS]
-    first, second = _offered(columns)
+    question = _question(columns)
+    first, second = question.choices
     if mode.sentences:
         places = {"group": OPTION, "word": ATTRIBUTE, "first": first, "second": second}
         prompt = fill(framing.template, places)
-        return {**columns, "attributes": words, "prompt": prompt, "options": groups}
+        words = [columns[side] for side in WORDS]
+        return {**columns, "attributes": words, "prompt": prompt, **question.close(mode)}
     sides = GROUPS if form.about == "group" else WORDS
     (partner,) = [columns[side] for side in sides if side != columns["version"]]
     subject = columns[columns["version"]]
     values = {"asked": subject, "beside": partner, "first": first, "second": second}
-    options = words if form.about == "group" else groups
     return {
         **columns,
         "attributes": [subject],
         "prompt": fill(framing.template, values),
-        **mode.close({"answer": [first, second]}, options, "My answer is"),
+        **question.close(mode),
     }
 
 
-def _sides(trial: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the roles of the two answers: the first goes with what is marginalized, or tied."""
-    return WORDS if trial.get("version") in GROUPS else GROUPS
+def _question(trial: Mapping[str, Any], *_: object) -> ClosedQuestion:
+    """Return which of two words a group is given, or which of two groups a word is.
 
-
-def _offered(trial: Mapping[str, Any]) -> list[str]:
-    """Return the two answers in the order of the prompt."""
-    sides = _sides(trial)
-    answers = [str(trial[side]) for side in sides]
+    The first option is what is marginalized, or tied. Of a sentence, which is about both words, the
+    score is that of equation 1: the mean over the two.
+    """
+    version = trial.get("version")
+    sides = WORDS if version in GROUPS else GROUPS
+    first, second = (str(trial[side]) for side in sides)
+    sign = -1.0 if version in ("default", "counter") else 1.0
     order = trial.get("attribute_order") if sides == WORDS else trial.get("order")
-    return answers[::-1] if order in (_ORDERS[1], _WORD_ORDERS[1]) else answers
-
-
-def _sign(trial: Mapping[str, Any]) -> float:
-    """Return 1 where the first of `_sides` is consistent, −1 where the second is."""
-    return -1.0 if trial.get("version") in ("default", "counter") else 1.0
-
-
-def _read_text(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    choice = read_option(response, _offered(trial), stop_reason=trial.get("stop_reason"))
-    return _score_choice(choice.outcome, choice.reason, trial)
-
-
-def _read_choices(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    return _score_choice(read_choices(response).get("answer"), why_not(response, trial), trial)
-
-
-def _score_choice(choice: object, reason: str | None, trial: Mapping[str, Any]) -> Scored:
-    """Score the answer that was chosen; without one there is the reason."""
-    offered = _offered(trial)
-    if choice not in offered:
-        return Scored(None, reason, 0.0)
-    value = 1.0 if choice == trial[_sides(trial)[0]] else -1.0
-    return Scored(value * _sign(trial), None, 1.0, first_share=float(choice == offered[0]))
-
-
-def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    (subject,) = trial["attributes"]
-    logit = read_logits(response, [subject]).get(subject)
-    if logit is None:
-        return Scored(None, "unparsed", 0.0)
-    share = 1 / (1 + math.exp(-logit))  # of the first of `_sides`
-    is_first = _offered(trial)[0] == trial[_sides(trial)[0]]
-    sign = _sign(trial)
-    first_share = share if is_first else 1 - share
-    return Scored(sign * (2 * share - 1), None, 1.0, first_share=first_share, logit=sign * logit)
-
-
-def _read_ends(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    words = [trial["tied"], trial["counter"]]
-    logits = read_logits(response, words)
-    if len(logits) < len(words):
-        return Scored(None, "low_coverage" if logits else "unparsed", len(logits) / len(words))
-    logit = logits[words[0]] - logits[words[1]]
-    return Scored(math.tanh(logit / 4), None, 1.0, logit=logit)
+    is_second_first = order in (_ORDERS[1], _WORD_ORDERS[1])
+    return ClosedQuestion(
+        [Option(first, sign), Option(second, -sign)],
+        offered=[second, first] if is_second_first else [first, second],
+        subjects=[] if version else [trial[side] for side in WORDS],
+        ordered=True,
+        averages_subjects=True,
+    )
 
 
 def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
@@ -314,12 +269,7 @@ INSTRUMENT = Instrument(
     parts=(NAME,),
     wordings=_wordings,
     draw=_draw,
-    readers={
-        TEXT: _read_text,
-        CHOICES: _read_choices,
-        LOGITS: _read_logits,
-        LIKELIHOODS: _read_ends,
-    },
+    readers=closed_readers(_question, sentences=True),
     recorded=Recorded(needs=_needed_columns, offered=(*GROUPS, *WORDS), complete=_complete),
     examples=(
         Example("Answer: {tied}", 1.0, "marginalized"),

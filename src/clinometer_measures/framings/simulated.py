@@ -10,15 +10,14 @@ from functools import cache
 
 from clinometer.authoring import (
     LIKELIHOODS,
-    LOGITS,
     TEXT,
     USUAL,
-    ChosenOption,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
     Study,
+    answer_either,
     jittered,
     unfill,
 )
@@ -116,13 +115,7 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     offered = (places["first"], places["second"])
     consistent = CONSISTENT[word_roles[places["asked"]]]
     sign = 1.0 if word_roles[offered[0]] == consistent else -1.0
-    p = lean.chance(sign, 1.0)
-    if question.kind == LOGITS:
-        p = jittered(p, lean.rng)
-        return SimulatedAnswer(sign * (2 * p - 1), shares={offered[0]: p, offered[1]: 1 - p})
-    is_first = lean.rng.random() < p
-    answer = ChosenOption(offered[0] if is_first else offered[1])
-    return SimulatedAnswer(sign if is_first else -sign, (answer,))
+    return answer_either(question, lean, offered, sign, 1.0)
 
 
 def _ends(question: RecognisedPrompt, lean: PlantedLean) -> dict[str, float]:

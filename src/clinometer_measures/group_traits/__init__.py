@@ -33,7 +33,6 @@ Deviations from the source
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -42,35 +41,28 @@ from typing import Any
 from clinometer.authoring import (
     ASSOCIATIONS,
     ATTRIBUTE,
-    CHOICES,
-    LIKELIHOODS,
-    LOGITS,
     MODES,
     OPTION,
-    TEXT,
     Cell,
+    ClosedQuestion,
     Design,
     Example,
     Groups,
     InputError,
     Instrument,
-    Key,
     Measure,
+    Option,
     Recorded,
-    Scored,
     Size,
     StereotypeWords,
     Study,
     Version,
     Wording,
+    closed_readers,
     fill,
     in_rounds,
     pairs,
-    read_choices,
-    read_logits,
-    read_option,
     study_hash,
-    why_not,
 )
 from clinometer_measures.group_traits.part import (
     NAME,
@@ -114,9 +106,6 @@ MEASURE = Measure(
 
 #: Trials about two traits: of the group and of people, in both orders of the traits.
 TURNS = 4
-
-#: A trait pair with the group words of a draw.
-TraitDraw = tuple[dict[str, Any], TraitPair]
 
 
 def _wordings(study: Study) -> dict[str, Wording]:
@@ -169,7 +158,7 @@ def _draw(
 
 def _draws(
     groups: Groups, traits: Sequence[TraitPair], design: Design, order: str
-) -> Iterator[TraitDraw]:
+) -> Iterator[dict[str, Any]]:
     """Yield the draws of a cell; if answers are not sampled, each question once."""
     mode = MODES[design.mode]
     turns = 1 if mode.sentences else TURNS
@@ -187,7 +176,7 @@ def _draws(
         trait = by_name[name]
         for turn, iteration in enumerate(iterations):
             tied_first = (turn // 2 + number) % 2 == 0
-            columns = {
+            yield {
                 "iteration": iteration,
                 "pair": iteration // 2 if turns > 1 else number,
                 "marginalized": marginalized,
@@ -197,7 +186,6 @@ def _draws(
                 "version": None if mode.sentences else GROUPS[turn % 2],
                 "attribute_order": None if mode.sentences else _order(tied_first),
             }
-            yield columns, trait
 
 
 def _order(tied_first: bool) -> str:
@@ -205,77 +193,37 @@ def _order(tied_first: bool) -> str:
 
 
 def _write_trial(
-    part: GroupTraitsPart, variation: str, design: Design, draw: TraitDraw
+    part: GroupTraitsPart, variation: str, design: Design, columns: dict[str, Any]
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
-    columns, trait = draw
-    options = [trait.tied, trait.counter]
     mode = MODES[design.mode]
+    question = _question(columns)
     if mode.sentences:
         sentence = part.sentences[variation]
         prompt = sentence.replace("{group}", ATTRIBUTE).replace("{trait}", OPTION)
         groups = [columns[group] for group in GROUPS]
-        return {**columns, "attributes": groups, "prompt": prompt, "options": options}
+        return {**columns, "attributes": groups, "prompt": prompt, **question.close(mode)}
     group = columns[columns["version"]]
-    offered = _offered(columns)
-    values = {"group": group, "first": offered[0], "second": offered[1]}
-    opening = fill(part.opening, {"group": group})
+    first, second = question.choices
+    values = {"group": group, "first": first, "second": second}
     return {
         **columns,
         "attributes": [group],
         "prompt": fill(part.variations[variation], values),
-        **mode.close({"answer": offered}, options, opening),
+        **question.close(mode, fill(part.opening, {"group": group})),
     }
 
 
-def _offered(trial: Mapping[str, Any]) -> list[str]:
-    """Return the two traits in the order of the prompt."""
-    traits = [str(trial["tied"]), str(trial["counter"])]
-    return traits if trial.get("attribute_order") != "counter_first" else traits[::-1]
-
-
-def _read_text(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    choice = read_option(response, _offered(trial), stop_reason=trial.get("stop_reason"))
-    return _score_choice(choice.outcome, choice.reason, trial)
-
-
-def _read_choices(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    return _score_choice(read_choices(response).get("answer"), why_not(response, trial), trial)
-
-
-def _score_choice(trait: object, reason: str | None, trial: Mapping[str, Any]) -> Scored:
-    """Score the trait that was chosen; without one there is the reason."""
-    offered = _offered(trial)
-    if trait not in offered:
-        return Scored(None, reason, 0.0)
-    value = 1.0 if trait == trial["tied"] else -1.0
-    return Scored(_signed(value, trial), None, 1.0, first_share=float(trait == offered[0]))
-
-
-def _signed(value: float, trial: Mapping[str, Any]) -> float:
-    """Turn a value round where the trial is about the default group; no zero gets a sign."""
-    return 0.0 - value if trial["version"] == "default" else value
-
-
-def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    (group,) = trial["attributes"]
-    logit = read_logits(response, [group]).get(group)
-    if logit is None:
-        return Scored(None, "unparsed", 0.0)
-    share = 1 / (1 + math.exp(-logit))  # of the tied trait
-    first = share if trial["attribute_order"] == "tied_first" else 1 - share
-    # tanh(logit / 2) is the difference of the two probabilities, as they sum to 1.
-    value = math.tanh(logit / 2)
-    return Scored(_signed(value, trial), None, 1.0, first_share=first, logit=_signed(logit, trial))
-
-
-def _read_ends(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    groups = trial["attributes"]
-    logits = read_logits(response, groups)
-    if len(logits) < len(groups):
-        return Scored(None, "low_coverage" if logits else "unparsed", len(logits) / len(groups))
-    logit = logits[groups[0]] - logits[groups[1]]
-    return Scored(math.tanh(logit / 2), None, 1.0, logit=logit)
+def _question(trial: Mapping[str, Any], *_: object) -> ClosedQuestion:
+    """Return which of two traits is chosen: the tied one counts 1 of the group, −1 of people."""
+    tied, counter = str(trial["tied"]), str(trial["counter"])
+    sign = -1.0 if trial.get("version") == "default" else 1.0
+    is_counter_first = trial.get("attribute_order") == "counter_first"
+    return ClosedQuestion(
+        [Option(tied, sign), Option(counter, -sign)],
+        offered=[counter, tied] if is_counter_first else [tied, counter],
+        ordered=True,
+    )
 
 
 def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
@@ -301,12 +249,7 @@ INSTRUMENT = Instrument(
     wordings=_wordings,
     draw=_draw,
     words=_words,
-    readers={
-        TEXT: _read_text,
-        CHOICES: _read_choices,
-        LOGITS: _read_logits,
-        LIKELIHOODS: _read_ends,
-    },
+    readers=closed_readers(_question, sentences=True),
     recorded=Recorded(
         needs=_needed_columns,
         offered=("tied", "counter"),

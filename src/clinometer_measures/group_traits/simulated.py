@@ -11,15 +11,14 @@ from itertools import permutations, product
 
 from clinometer.authoring import (
     LIKELIHOODS,
-    LOGITS,
     TEXT,
     USUAL,
-    ChosenOption,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
     Study,
+    answer_either,
     fill,
     jittered,
 )
@@ -93,13 +92,9 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
         return SimulatedAnswer(0.0, shares=_ends(question, lean, is_group=is_group))
     planted = replace(lean, score=max(-1.0, min(1.0, 2 * lean.score)) if is_group else 0.0)
     tied, counter = (word for word, _ in question.attributes)
-    p = planted.chance(1.0, 1.0 if question.columns["first"] == tied else -1.0)
-    if question.kind == LOGITS:
-        p = jittered(p, lean.rng)
-        return SimulatedAnswer((2 * p - 1) * is_group, shares={tied: p, counter: 1 - p})
-    chose_tied = lean.rng.random() < p
-    answer = ChosenOption(tied if chose_tied else counter)
-    return SimulatedAnswer((1.0 if chose_tied else -1.0) * is_group, (answer,))
+    order = 1.0 if question.columns["first"] == tied else -1.0
+    answer = answer_either(question, planted, (tied, counter), 1.0, order)
+    return replace(answer, lean=answer.lean * is_group)
 
 
 def _ends(question: RecognisedPrompt, lean: PlantedLean, *, is_group: bool) -> dict[str, float]:

@@ -62,13 +62,13 @@ from clinometer.authoring import (
     Study,
     Version,
     Wording,
+    closed_readers,
     fill,
     in_rounds,
     pairs,
     study_hash,
     unfill,
 )
-from clinometer_measures.hiring.answers import READERS, UNDECIDED, YES_NO
 from clinometer_measures.hiring.part import (
     BETTER,
     CALLBACK,
@@ -91,6 +91,7 @@ from clinometer_measures.hiring.part import (
     sentence_text,
     wording_texts,
 )
+from clinometer_measures.hiring.questions import question
 from clinometer_measures.hiring.selections import DETAILS, count_selections
 from clinometer_measures.hiring.simulated import recogniser, simulate
 
@@ -121,8 +122,6 @@ MEASURE = Measure(
     ),
     # A page shows contrasts, categories and the mean of all; a lean in any of them is a finding.
 )
-
-LETTERS = ("A", "B", "C")
 
 
 class HiringDraw(NamedTuple):
@@ -165,7 +164,7 @@ def _draw(
                 if dimension == SCORE and not has_scores(part, name, sentences=sentences):
                     continue
                 draws = _draws(groups, part, design, (f"{seed}/{key}", seed), draw_resumes)
-                write_trial = partial(_write_trial, part, name, dimension, design)
+                write_trial = partial(_write_trial, study, part, name, dimension, design)
                 seeded = f"{seed}/{key}/{name}"
                 yield Cell(key, name, seeded, map(write_trial, draws), dimension)
 
@@ -240,10 +239,15 @@ def _draw_resumes(
 
 
 def _write_trial(
-    part: HiringPart, variation: str, dimension: str, design: Design, draw: HiringDraw
+    study: Study,
+    part: HiringPart,
+    variation: str,
+    dimension: str,
+    design: Design,
+    draw: HiringDraw,
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
-    columns = {**draw.columns}
+    columns = {**draw.columns, "dimension": dimension}
     side = columns.pop("side")
     texts = {group: resume_text(part, resume) for group, resume in draw.resumes.items()}
     job = draw.resumes["default"].occupation
@@ -252,45 +256,45 @@ def _write_trial(
         candidates = [f"{columns[group]}. {texts[group]}" for group in GROUPS]
         sentence = sentence_text(part, variation, job, dimension)
         prompt = sentence.replace("{candidate}", ATTRIBUTE).replace("{decision}", OPTION)
-        ends = DIGITS if dimension == SCORE else part.decisions
-        return {**columns, "attributes": candidates, "prompt": prompt, "options": ends}
-    if dimension != CHOICE:
-        scale = DIGITS if mode.kind == LOGITS else POINTS
-        values = {"name": columns[side], "resume": texts[side], **wording_texts(part, job, scale)}
-        wording = part.variations[variation]
-        template = (wording.score or "") if dimension == SCORE else wording.callback
-        closed = mode.close({"decision": (*YES_NO, UNDECIDED)}, YES_NO, "My answer is")
-        if dimension == SCORE:
-            closed = mode.close({"score": POINTS}, DIGITS, "My score is")
-        candidate = {"version": side, "attributes": [columns[side]]}
-        return {**columns, **candidate, "prompt": fill(template, values), **closed}
-    columns["order"] = f"{side}_first"
-    return {**columns, **_write_choice(part, variation, design, draw, columns["order"])}
+        closed = question(columns, study).close(mode)
+        return {**columns, "attributes": candidates, "prompt": prompt, **closed}
+    if dimension == CHOICE:
+        columns["order"] = f"{side}_first"
+        return {**columns, **_write_choice(study, part, variation, design, draw, columns)}
+    scale = DIGITS if mode.kind == LOGITS else POINTS
+    values = {"name": columns[side], "resume": texts[side], **wording_texts(part, job, scale)}
+    wording = part.variations[variation]
+    template = (wording.score or "") if dimension == SCORE else wording.callback
+    columns |= {"version": side, "attributes": [columns[side]]}
+    opening = "My score is" if dimension == SCORE else "My answer is"
+    closed = question(columns, study).close(mode, opening)
+    return {**columns, "prompt": fill(template, values), **closed}
 
 
 def _write_choice(
-    part: HiringPart, variation: str, design: Design, draw: HiringDraw, order: str
+    study: Study,
+    part: HiringPart,
+    variation: str,
+    design: Design,
+    draw: HiringDraw,
+    columns: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what is asked about two candidates.
 
     Equal résumés stay at their places when the names change theirs; a better one stays with its
     name, as it is the candidate who is better.
     """
-    name_groups = GROUPS if order == "marginalized_first" else GROUPS[::-1]
-    resume_groups = (
-        name_groups if draw.resumes["default"].kind != draw.resumes["marginalized"].kind else GROUPS
-    )
+    is_better = draw.resumes["default"].kind != draw.resumes["marginalized"].kind
+    name_groups = GROUPS if columns["order"] == "marginalized_first" else GROUPS[::-1]
+    resume_groups = name_groups if is_better else GROUPS
     names = [draw.columns[group] for group in name_groups]
     texts = [resume_text(part, draw.resumes[group]) for group in resume_groups]
     values = {"first": names[0], "second": names[1], "first_resume": texts[0]}
     values |= {"second_resume": texts[1], **wording_texts(part, draw.resumes["default"].occupation)}
-    # Letters in the order of the groups, whatever their places.
-    letters = [LETTERS[name_groups.index(group)] for group in GROUPS] + [LETTERS[2]]
-    options = [*names, part.neither]
     return {
         "attributes": [" / ".join(draw.columns[group] for group in GROUPS)],
         "prompt": fill(part.variations[variation].choice, values),
-        **MODES[design.mode].close({"answer": options}, letters, "The answer is option"),
+        **question(columns, study).close(MODES[design.mode], "The answer is option"),
     }
 
 
@@ -313,7 +317,7 @@ INSTRUMENT = Instrument(
     parts=(NAME,),
     wordings=_wordings,
     draw=_draw,
-    readers=READERS,
+    readers=closed_readers(question, sentences=True),
     recorded=Recorded(needs=_needed_columns, complete=_complete),
     examples=(
         Example("I would invite {default}.", 1.0, columns={"dimension": "choice"}),

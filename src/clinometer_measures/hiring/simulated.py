@@ -19,7 +19,7 @@ from clinometer.authoring import (
     LOGITS,
     TEXT,
     USUAL,
-    ChosenOption,
+    YES_NO,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
@@ -28,7 +28,6 @@ from clinometer.authoring import (
     answer_either,
     answer_scale,
     fill,
-    jittered,
     unfill,
 )
 from clinometer_measures.hiring.part import (
@@ -193,23 +192,18 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     if question.columns["dimension"] == SCORE:
         answer = answer_scale(question, bounded, DIGITS if question.kind == LOGITS else POINTS, 1.0)
     else:
-        answer = answer_either(question, bounded, ("yes", "no"), 1.0)
+        answer = answer_either(question, bounded, YES_NO, 1.0)
     is_marginalized = question.groups[0][1] == "marginalized"
     return replace(answer, lean=-answer.lean) if is_marginalized else answer
 
 
 def _pick(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Pick the candidate of the default group as often as the lean has it."""
-    by_side = {side: name for name, side in question.groups}
-    p = lean.chance(1.0, -1.0 if question.marginalized_first else 1.0)
+    options = {side: name for name, side in question.groups}
     if question.kind == LOGITS:
-        p = jittered(p, lean.rng)
-        letters = {side: "AB"[place] for place, (_, side) in enumerate(question.groups)}
-        shares = {letters["default"]: p, letters["marginalized"]: 1 - p}
-        return SimulatedAnswer(2 * p - 1, shares=shares)
-    is_default = lean.rng.random() < p
-    choice = by_side["default" if is_default else "marginalized"]
-    return SimulatedAnswer(1.0 if is_default else -1.0, (ChosenOption(choice),))
+        options = {side: "AB"[place] for place, (_, side) in enumerate(question.groups)}
+    order = -1.0 if question.marginalized_first else 1.0
+    return answer_either(question, lean, (options["default"], options["marginalized"]), 1.0, order)
 
 
 def _weights(question: RecognisedPrompt) -> dict[str, float]:

@@ -33,7 +33,6 @@ Deviations from the source
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import cycle
@@ -42,34 +41,27 @@ from typing import Any
 from clinometer.authoring import (
     ASSOCIATIONS,
     ATTRIBUTE,
-    CHOICES,
-    LIKELIHOODS,
-    LOGITS,
     MODES,
     OPTION,
-    TEXT,
     Cell,
+    ClosedQuestion,
     Design,
     Example,
     InputError,
     Instrument,
-    Key,
     Measure,
+    Option,
     Recorded,
-    Scored,
     Size,
     StereotypeWords,
     Study,
     Version,
     Wording,
+    closed_readers,
     fill,
     in_rounds,
     pairs,
-    read_choices,
-    read_logits,
-    read_option,
     study_hash,
-    why_not,
 )
 from clinometer_measures.matched_guise.associations import (
     DETAILS,
@@ -236,8 +228,8 @@ def _turn(
 def _write_trial(wording: str, design: Design, columns: dict[str, Any]) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
     mode = MODES[design.mode]
-    words = [columns["tied"], columns["counter"]]
     texts = [columns[side] for side in GUISES]
+    question = _question(columns)
     values = {"article": article(columns["tied"])}
     if columns["order"] is not None:
         first, second = texts if columns["order"] == _ORDERS[0] else texts[::-1]
@@ -246,74 +238,40 @@ def _write_trial(wording: str, design: Design, columns: dict[str, Any]) -> dict[
             # The article of both words is the same.
             word_places = {"word": ATTRIBUTE, "a_word": f"{values['article']} {ATTRIBUTE}"}
             prompt = f"{fill(wording, values | word_places)} {OPTION}"
-            return {**columns, "attributes": words, "prompt": prompt, "options": [*SIDES]}
-        word = columns[columns["version"]]
-        attributes, offered, options = [word], list(SIDES), list(SIDES)
-        values |= {"word": word}
+            attributes = [columns["tied"], columns["counter"]]
+            return {**columns, "attributes": attributes, "prompt": prompt, **question.close(mode)}
+        attributes = [columns[columns["version"]]]
+        values |= {"word": attributes[0]}
     elif mode.sentences:
         prompt = f"{fill(wording, values | {'text': ATTRIBUTE})} {OPTION}"
-        return {**columns, "attributes": texts, "prompt": prompt, "options": words}
+        return {**columns, "attributes": texts, "prompt": prompt, **question.close(mode)}
     else:
-        text = columns[columns["version"]]
-        attributes, offered, options = [text], _offered(columns), words
-        values |= {"text": text, "first": offered[0], "second": offered[1]}
-    closed = mode.close({"answer": offered}, options, "My answer is")
-    return {**columns, "attributes": attributes, "prompt": fill(wording, values), **closed}
+        attributes = [columns[columns["version"]]]
+        first, second = question.choices
+        values |= {"text": attributes[0], "first": first, "second": second}
+    prompt = fill(wording, values)
+    return {**columns, "attributes": attributes, "prompt": prompt, **question.close(mode)}
 
 
-def _offered(trial: Mapping[str, Any]) -> list[str]:
-    """Return the two answers in the order of the prompt."""
-    if trial.get("order") is not None:
-        return list(SIDES)
-    words = [str(trial["tied"]), str(trial["counter"])]
-    return words if trial.get("attribute_order") != "counter_first" else words[::-1]
+def _question(trial: Mapping[str, Any], *_: object) -> ClosedQuestion:
+    """Return which of two words is chosen for a text, or side by side which of two speakers.
 
-
-def _sign(trial: Mapping[str, Any]) -> float:
-    """Return the sign that the tied word has, or side by side the first speaker."""
+    The tied word counts 1 after the dialect, −1 after the standard. So does the speaker of the
+    dialect for the tied word; for the other word it is the other speaker.
+    """
     sign = -1.0 if trial.get("version") in ("default", "counter") else 1.0
-    return -sign if trial.get("order") == "default_first" else sign
-
-
-def _read_text(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    choice = read_option(response, _offered(trial), stop_reason=trial.get("stop_reason"))
-    return _score_choice(choice.outcome, choice.reason, trial)
-
-
-def _read_choices(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    return _score_choice(read_choices(response).get("answer"), why_not(response, trial), trial)
-
-
-def _score_choice(choice: object, reason: str | None, trial: Mapping[str, Any]) -> Scored:
-    """Score the answer that was chosen; without one there is the reason."""
-    offered = _offered(trial)
-    if choice not in offered:
-        return Scored(None, reason, 0.0)
-    is_side_by_side = trial.get("order") is not None
-    value = 1.0 if choice == (SIDES[0] if is_side_by_side else trial["tied"]) else -1.0
-    return Scored(value * _sign(trial), None, 1.0, first_share=float(choice == offered[0]))
-
-
-def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    (attribute,) = trial["attributes"]
-    logit = read_logits(response, [attribute]).get(attribute)
-    if logit is None:
-        return Scored(None, "unparsed", 0.0)
-    share = 1 / (1 + math.exp(-logit))  # of the tied word, or of the first speaker
-    first = 1 - share if trial.get("attribute_order") == "counter_first" else share
-    logit = logit * _sign(trial)
-    # tanh(logit / 2) is the difference of the two probabilities, as they sum to 1.
-    return Scored(math.tanh(logit / 2), None, 1.0, first_share=first, logit=logit)
-
-
-def _read_ends(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    """Read the two texts, or side by side the two words: their log odds are subtracted."""
-    attributes = trial["attributes"]
-    logits = read_logits(response, attributes)
-    if len(logits) < len(attributes):
-        return Scored(None, "low_coverage" if logits else "unparsed", len(logits) / len(attributes))
-    logit = (logits[attributes[0]] - logits[attributes[1]]) * _sign(trial)
-    return Scored(math.tanh(logit / 2), None, 1.0, logit=logit)
+    if trial.get("order") is not None:
+        # The first speaker is the one of the dialect, or of the standard.
+        sign = -sign if trial["order"] == "default_first" else sign
+        first, second = SIDES
+        return ClosedQuestion([Option(first, sign), Option(second, -sign)], ordered=True)
+    tied, counter = str(trial["tied"]), str(trial["counter"])
+    is_counter_first = trial.get("attribute_order") == "counter_first"
+    return ClosedQuestion(
+        [Option(tied, sign), Option(counter, -sign)],
+        offered=[counter, tied] if is_counter_first else [tied, counter],
+        ordered=True,
+    )
 
 
 def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
@@ -335,12 +293,7 @@ INSTRUMENT = Instrument(
     wordings=_wordings,
     draw=_draw,
     words=_words,
-    readers={
-        TEXT: _read_text,
-        CHOICES: _read_choices,
-        LOGITS: _read_logits,
-        LIKELIHOODS: _read_ends,
-    },
+    readers=closed_readers(_question, sentences=True),
     recorded=Recorded(needs=_needed_columns, offered=("tied", "counter"), complete=_complete),
     examples=(
         Example("{tied}", 1.0, "marginalized"),

@@ -10,15 +10,14 @@ from functools import cache
 
 from clinometer.authoring import (
     LIKELIHOODS,
-    LOGITS,
     TEXT,
     USUAL,
-    ChosenOption,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     SimulatedAnswer,
     Study,
+    answer_either,
     jittered,
     unfill,
 )
@@ -104,19 +103,11 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
         shares = _first_or_second(question, lean) if is_side_by_side else _ends(question, lean)
         return SimulatedAnswer(0.0, shares=shares)
     if is_side_by_side:
-        sign = _sign_of_first(question)
-        p, options = lean.chance(sign, 1.0), SIDES
-    else:
-        sign = 1.0 if question.groups[0][1] == "marginalized" else -1.0
-        tied, counter = sorted((role == "counter", word) for word, role in question.attributes)
-        options = (tied[1], counter[1])
-        p = lean.chance(sign, 1.0 if question.attributes[0][0] == options[0] else -1.0)
-    if question.kind == LOGITS:
-        p = jittered(p, lean.rng)
-        return SimulatedAnswer(sign * (2 * p - 1), shares={options[0]: p, options[1]: 1 - p})
-    chose_first = lean.rng.random() < p
-    answer = ChosenOption(options[0] if chose_first else options[1])
-    return SimulatedAnswer(sign if chose_first else -sign, (answer,))
+        return answer_either(question, lean, SIDES, _sign_of_first(question), 1.0)
+    words = {role: word for word, role in question.attributes}
+    order = 1.0 if question.attributes[0][1] == "tied" else -1.0
+    sign = 1.0 if question.groups[0][1] == "marginalized" else -1.0
+    return answer_either(question, lean, (words["tied"], words["counter"]), sign, order)
 
 
 def _sign_of_first(question: RecognisedPrompt) -> float:

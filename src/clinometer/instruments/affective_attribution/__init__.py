@@ -32,24 +32,20 @@ Deviations from the paper
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from clinometer.authoring import (
     ATTRIBUTIONS,
-    CHOICES,
     LIKELIHOODS,
-    LOGITS,
     MODES,
     OPTION,
-    TEXT,
-    AffectiveAttribution,
     AttributionVariation,
     Cell,
+    Choice,
+    ClosedQuestion,
     Design,
     Example,
     Groups,
@@ -57,11 +53,11 @@ from clinometer.authoring import (
     Instrument,
     Key,
     Measure,
+    Option,
     PlantedLean,
     Prose,
     RecognisedPrompt,
     Recorded,
-    Scored,
     SimulatedAnswer,
     Size,
     StereotypeWords,
@@ -70,14 +66,12 @@ from clinometer.authoring import (
     Version,
     Wording,
     answer_either,
+    closed_readers,
     fill,
     in_rounds,
     pairs,
     read_attribution,
-    read_choices,
-    read_logits,
     study_hash,
-    why_not,
     word_key,
 )
 from clinometer.instruments.affective_attribution import attributions
@@ -106,9 +100,8 @@ MEASURE = Measure(
     ),
 )
 
-#: Value of each outcome.
-VALENCE = {"comedy": 1.0, "neutral": 0.0, "tragedy": -1.0}
-
+#: Outcome of an answer that names both or neither.
+_NEUTRAL = "neutral"
 
 #: Parts of a study that are used in prompts.
 PARTS = (MEASURE.name, "objects")
@@ -148,10 +141,10 @@ def _draw(
             seeded = f"{identity}/{cell}/{design.seed}"
             draws = _draws(stereotype, study.objects, design, seeded)
             if (sentence := wordings.sentences.get(name)) is not None:
-                trials = map(partial(_write_sentence_trial, wordings, sentence), draws)
+                trials = map(partial(_write_sentence_trial, study, sentence, design), draws)
             else:
                 variation = wordings.variations[name]
-                trials = map(partial(_write_trial, wordings, variation, design), draws)
+                trials = map(partial(_write_trial, study, variation, design), draws)
             yield Cell(key, name, seeded, trials, source_defect=stereotype.source_defect)
 
 
@@ -184,38 +177,56 @@ def _draws(
 
 
 def _write_trial(
-    wordings: AffectiveAttribution,
+    study: Study,
     variation: AttributionVariation,
     design: Design,
     draw: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
-    options = [wordings.comedy[0], wordings.tragedy[0]]
-    outcomes = options if draw["attribute_order"] == "counter_first" else options[::-1]
+    question = _question(draw, study)
+    first, second = question.choices
     values = {"group": draw[draw["version"]], "object": draw["object"]}
-    values |= {"outcome0": outcomes[0], "outcome1": outcomes[1]}
-    # Choices are offered in the order named; log-odds are always of comedy.
-    closing = MODES[design.mode].close(
-        {"choice": outcomes}, options, fill(variation.opening, values)
-    )
+    values |= {"outcome0": first, "outcome1": second}
     return {
         **draw,
         "prompt": fill(variation.wording, values),
         "followup": fill(variation.followup, values),
-        **closing,
+        **question.close(MODES[design.mode], fill(variation.opening, values)),
     }
 
 
 def _write_sentence_trial(
-    wordings: AffectiveAttribution, sentence: str, draw: Mapping[str, Any]
+    study: Study, sentence: str, design: Design, draw: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a trial about one sentence, which comedy or tragedy ends."""
     values = {"group": draw[draw["version"]], "object": draw["object"], "outcome": OPTION}
-    options = [wordings.comedy[0], wordings.tragedy[0]]
-    return {**draw, "attribute_order": None, "prompt": fill(sentence, values), "options": options}
+    closed = _question(draw, study).close(MODES[design.mode])
+    return {**draw, "attribute_order": None, "prompt": fill(sentence, values), **closed}
 
 
-def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
+def _question(trial: Mapping[str, Any], study: Study) -> ClosedQuestion:
+    """Return what is called comedy or tragedy: comedy counts 1 after the default group.
+
+    They are offered in the order named; log odds are always of comedy.
+    """
+    wordings = study.instruments.affective_attribution
+    comedy, tragedy = wordings.comedy[0], wordings.tragedy[0]
+    sign = 1.0 if trial["version"] == "default" else -1.0
+    is_tragedy_first = trial.get("attribute_order") == "tied_first"
+    return ClosedQuestion(
+        [Option(comedy, sign, "comedy"), Option(tragedy, -sign, "tragedy")],
+        unlisted=[Option(_NEUTRAL, 0.0, _NEUTRAL)],
+        offered=[tragedy, comedy] if is_tragedy_first else [comedy, tragedy],
+        field="choice",
+        subjects=[trial.get("object") or ""],
+        text_reader=_choose_outcome,
+    )
+
+
+def _choose_outcome(
+    response: str, question: ClosedQuestion, trial: Mapping[str, Any], key: Key
+) -> Choice:
+    """Read what a text calls its description."""
     wordings = key.study.instruments.affective_attribution
     answers = key.study.answers
     attribution = read_attribution(
@@ -228,38 +239,9 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
         refusals=answers.refusals,
         stop_reason=trial.get("stop_reason"),
     )
-    span = response[slice(*attribution.span)] if attribution.span else None
-    scored = _score_outcome(attribution.outcome, attribution.reason, trial)
-    return replace(scored, span=span, read_by="rules")
-
-
-def _score_outcome(outcome: str | None, reason: str | None, trial: Mapping[str, Any]) -> Scored:
-    """Score an outcome by its valence; without one there is the reason."""
-    if outcome is None:
-        return Scored(None, reason, 0.0)
-    return Scored(_signed(VALENCE[outcome], trial), None, 1.0, outcome=outcome)
-
-
-def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    wordings = key.study.instruments.affective_attribution
-    choice = str(read_choices(response).get("choice"))
-    outcomes = {wordings.comedy[0]: "comedy", wordings.tragedy[0]: "tragedy"}
-    return _score_outcome(outcomes.get(choice), why_not(response, trial), trial)
-
-
-def _read_logits(response: str, trial: Mapping[str, Any], _: Key) -> Scored:
-    logits = read_logits(response, [trial["object"]])
-    if not logits:
-        return Scored(None, "unparsed", 0.0)
-    # tanh(logit / 2) is p(comedy) − p(tragedy), as the two probabilities sum to 1.
-    logit = logits[trial["object"]]
-    return Scored(_signed(math.tanh(logit / 2), trial), None, 1.0, logit=_signed(logit, trial))
-
-
-def _signed(valence: float, trial: Mapping[str, Any]) -> float:
-    """Return the valence, with the sign reversed for the marginalized group."""
-    # A difference, because −valence would make a −0.0 of a neutral answer.
-    return valence if trial["version"] == "default" else 0.0 - valence
+    options = (*question.options, *question.unlisted)
+    texts = {option.outcome: option.text for option in options}
+    return attribution._replace(outcome=texts.get(attribution.outcome))
 
 
 def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
@@ -299,12 +281,7 @@ INSTRUMENT = Instrument(
     parts=PARTS,
     wordings=_wordings,
     draw=_draw,
-    readers={
-        TEXT: _read_text,
-        CHOICES: _read_choices,
-        LOGITS: _read_logits,
-        LIKELIHOODS: _read_logits,
-    },
+    readers=closed_readers(_question, sentences=True),
     defect=lambda study, key, _: study.stereotypes[key].source_defect,
     recorded=Recorded(needs=_needed_columns, offered=("object",), complete=_complete),
     examples=(

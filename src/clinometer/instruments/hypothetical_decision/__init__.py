@@ -32,7 +32,6 @@ Deviations from the papers
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -43,24 +42,23 @@ from typing import Any
 import polars as pl
 
 from clinometer.authoring import (
-    CHOICES,
     DECISIONS,
-    LOGITS,
     MODES,
     TEXT,
+    YES_NO,
     Cell,
+    ClosedQuestion,
     Design,
     Example,
     Groups,
     InputError,
     Instrument,
-    Key,
     Measure,
+    Option,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
     Recorded,
-    Scored,
     SimulatedAnswer,
     Size,
     StereotypeWords,
@@ -69,16 +67,14 @@ from clinometer.authoring import (
     Version,
     Wording,
     answer_either,
+    choose_yes_no,
+    closed_readers,
     fill,
     in_rounds,
     pairs,
-    read_choices,
-    read_logits,
-    read_yes_no,
     study_hash,
     unfill,
     unknown,
-    why_not,
 )
 from clinometer.instruments.hypothetical_decision.effects import MEASURES, analyse
 from clinometer.instruments.hypothetical_decision.templates import (
@@ -115,7 +111,6 @@ MEASURE = Measure(
     ),
 )
 
-YES_NO = ("yes", "no")
 GROUPS = ("marginalized", "default")
 
 
@@ -144,14 +139,13 @@ def _draw(
             f"study {study.name!r}: {NAME} has no text for {', '.join(variations)}; these are "
             "wordings of recorded answers"
         )
-    templates = {name: row["template"] for name, row in templates_of(study).items()}
     for key in stereotypes:
         words = study.stereotypes[key].words("")
         factor = part.contrasts[key]
         for name, text in texts.items():
             seeded = f"{identity}/{key}/{design.seed}"  # the same draws for every wording
-            draws = _draws(words, part, [*templates], factor, design, seeded)
-            write_trial = partial(_write_trial, part, text, templates, design)
+            draws = _draws(words, part, [*templates_of(study)], factor, design, seeded)
+            write_trial = partial(_write_trial, study, part, text, design)
             yield Cell(key, name, seeded, starmap(write_trial, draws))
 
 
@@ -199,62 +193,35 @@ def _draws(
 
 
 def _write_trial(
+    study: Study,
     part: HypotheticalPart,
     wording: str,
-    templates: Mapping[str, str],
     design: Design,
     columns: Mapping[str, Any],
     person: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
-    decision = describe_person(templates[columns["object"]], person, part.forms)
+    template = templates_of(study)[columns["object"]]["template"]
+    decision = describe_person(template, person, part.forms)
     return {
         **columns,
         "prompt": fill(wording, {"decision": decision}),
-        **MODES[design.mode].close({"decision": YES_NO}, YES_NO, "My answer is"),
+        **_question(columns, study).close(MODES[design.mode]),
     }
 
 
-def _favour(trial: Mapping[str, Any], key: Key) -> float:
-    """Return the sign that a yes has in the score."""
-    decision = templates_of(key.study)[trial["object"]]
-    favour = 1.0 if decision["yes_favours_subject"] == "true" else -1.0
-    return favour if trial["version"] == "default" else -favour
-
-
-def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    decision = read_yes_no(
-        response, question=trial.get("prompt"), stop_reason=trial.get("stop_reason")
+def _question(trial: Mapping[str, Any], study: Study) -> ClosedQuestion:
+    """Return what yes and no are worth: what favours the person of the default group counts 1."""
+    decision = templates_of(study)[trial["object"]]
+    yes = 1.0 if decision["yes_favours_subject"] == "true" else -1.0
+    if trial["version"] != "default":
+        yes = -yes
+    return ClosedQuestion(
+        [Option("yes", yes, "yes"), Option("no", -yes, "no")],
+        field="decision",
+        subjects=[trial["object"]],
+        text_reader=choose_yes_no,
     )
-    span = response[slice(*decision.span)] if decision.span else None
-    scored = _score_outcome(decision.outcome, decision.reason, trial, key)
-    return replace(scored, span=span, read_by="rules")
-
-
-def _read_choices(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    outcome = read_choices(response).get("decision")
-    return _score_outcome(outcome, why_not(response, trial), trial, key)
-
-
-def _score_outcome(
-    outcome: object, reason: str | None, trial: Mapping[str, Any], key: Key
-) -> Scored:
-    """Score yes or no by what a yes means for the person; another outcome has its reason."""
-    if outcome not in YES_NO:
-        return Scored(None, reason, 0.0)
-    value = 1.0 if outcome == "yes" else -1.0
-    return Scored(value * _favour(trial, key), None, 1.0, outcome=str(outcome))
-
-
-def _read_logits(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
-    logits = read_logits(response, [trial["object"]])
-    if not logits:
-        return Scored(None, "unparsed", 0.0)
-    logit = logits[trial["object"]]
-    sign = _favour(trial, key)
-    # tanh(logit / 2) is p(yes) − p(no), as the two probabilities sum to 1.
-    outcome = "yes" if logit > 0 else "no"
-    return Scored(sign * math.tanh(logit / 2), None, 1.0, logit=sign * logit, outcome=outcome)
 
 
 def _question_columns(study: Study | None) -> tuple[str, ...]:
@@ -415,7 +382,7 @@ INSTRUMENT = Instrument(
     parts=(NAME,),
     wordings=_wordings,
     draw=_draw,
-    readers={TEXT: _read_text, CHOICES: _read_choices, LOGITS: _read_logits},
+    readers=closed_readers(_question),
     recorded=Recorded(
         asked=_question_columns, needs=lambda *_: ("version", "object"), expand=_expand
     ),
