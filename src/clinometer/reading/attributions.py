@@ -40,7 +40,7 @@ TRAGEDY = ("tragedy", "tragic", "tragical")
 
 
 #: Mark → its English phrases. Options are ``c`` and ``t``, other words ``_``: "more of a comedy
-#: than a tragedy" is ``p_fc>ft``.
+#: than a tragedy" is ``m__c>_t``.
 _PHRASES = {
     # neutral: the word itself; a third label; "neither", which also rejects; undecided
     "n": "neutral|neutrality|tragi-comedy|tragi-comic|tragi-comical|comi-tragedy|dramedy"
@@ -63,22 +63,17 @@ _PHRASES = {
     "|instead of|as opposed to",
     "j": "isnt|wasnt|arent|doesnt|didnt|wouldnt|wont|cant|cannot|is not|was not|does not|did not"
     "|would not|will not",
-    "v": "over",
     "<": "less|not so much",
-    ">": "than",
+    ">": "than|over",
     "a": "as",
-    "p": "more|mostly|mainly|rather",
     "q": "lean|leans|leaning|closer|nearer|tends|tilts|tips",
-    # choosing; "maybe"; "I choose", which starts a new claim
+    # choosing, also by degree; "maybe"
     "m": "choose|chose|choice|pick|go with|going with|opt|say|says|call|classify|classified"
     "|categorize|categorise|feel|feels|felt|think|answer|verdict|classification|decide|decision"
-    "|label|first reaction|gut|instinct|consider|settle",
+    "|label|first reaction|gut|instinct|consider|settle|more|mostly|mainly|rather",
     "y": "maybe|perhaps|possibly",
-    "i": "i choose|i pick|i say|id say|i would say|id go|i would go|ill go|id call|i would call"
-    "|i think|id choose|id pick|id classify|i would classify|i go",
-    # turns: within a sentence, of an argument, a change of mind
+    # turns: within a sentence, a change of mind
     "b": "but|yet",
-    "d": "however|ultimately|overall|in the end|on balance|nevertheless|nonetheless|at its core",
     "r": "actually|wait|correction|on second thought|scratch that|just kidding|if i had to"
     "|if forced|if i must|if pressed|when pressed|forced to choose|have to choose|had to choose"
     "|final answer",
@@ -94,16 +89,15 @@ _PHRASES = {
     "|traces of|undertones of|undertone of|moments of|tinged with|a bit|a little|some|half",
     "e": "elements|element|undertones|undertone|overtones|notes|aspects|aspect|touches|touch"
     "|moments|moment|tinge|edge|side|qualities|quality|twist|relief|potential|possibilities",
-    # words allowed around a bare choice; phrases that only look like one of the above
-    "f": "a|an|the|its|it's|it is|definitely|clearly|probably|pure|purely|simply|certainly",
-    "_": "no doubt|not only|remain neutral|stay neutral|neutral object|neutral word|be neutral"
-    "|no second guessing|nothing extra",
+    # phrases that only look like one of the above
+    "_": "no doubt|not only|remain neutral|stay neutral|be neutral",
 }
 _SIGN = re.compile(r"[^\W\d_]+|[.!?;:,=|>()\[\]{}/&+\n\t。、→⇒➜➔➡-]")
 _SIGNS = {
     **dict.fromkeys(".!;\n。", "."),
     **dict.fromkeys(":=|\t→⇒➜➔➡-", ":"),
     **dict.fromkeys(",()[]{}、", ","),
+    # No rule knows the mark of ">": in "comedy > tragedy" only the first word stands bare.
     **{"?": "?", "/": "o", "&": "&", "+": "&", ">": "v"},
 }
 
@@ -134,14 +128,13 @@ _REACH = 60  # marks before an option that may modify it
 _LONG_DASH = re.compile("[–—]")
 _WORD = re.compile(r"[^\W_]+")
 
-_LABELLED = re.compile(r"(?:(?:.*[,:o])?[_fmirdlv&]{0,6}:)?[fpyv]*")
-_SHORT = re.compile(r"[_fmip,:v]{0,6}")
-_NO_END = frozenset("_mipfeoh&ct")
-_IS_REJECTED = re.compile(r"^[^<]*[xzj>][^<]*$|<[^>apq]*$|[ct]v[^ct]*$")
-_IS_TRACE = re.compile(r"w|h[_f]{0,2}$")
-_IS_CHOICE = re.compile(r"[mipqy][^ct]*$")
-_OR = re.compile(r"[_fehxw,]{0,6}o[_fhw,]{0,6}|[,:]")
-_AND = re.compile(r"|[_fe,]{0,3}&[_fe]{0,4}")
+_LABELLED = re.compile(r"(?:.*:)?")
+_SHORT = re.compile(r"[_m,:]{0,6}")
+_IS_REJECTED = re.compile(r"^[^<]*[xzj>][^<]*$|<[^>amq]*$")
+_IS_TRACE = re.compile(r"w|h_{0,2}$")
+_IS_CHOICE = re.compile(r"[mqy][^ct]*$")
+_OR = re.compile(r"[_ehxw,]{0,6}o[_hw,]{0,6}|[,:]")
+_AND = re.compile(r"|[_e,]{0,3}&[_e]{0,4}")
 _DECLINES = re.compile(
     r"\b(?:havent|have not|didnt|did not|dont|do not) (?:\w+ ){0,2}(?:write|written|provided?"
     r"|described?|see|have|experience) (?:\w+ ){0,3}(?:sentence|description|feelings?|emotions?"
@@ -273,9 +266,8 @@ def _find_claims(marks: str) -> list[_Claim]:
             continue
         sentence = re.split("[.?]", marks[max(position - _REACH, 0) : position])[-1]
         after = marks[position + 1 : position + 2]
-        third = mark == "l" and after not in ("c", "t")
         # A third label counts only where it stands as an answer, not as a word of prose.
-        if third and (after in _NO_END or not _SHORT.fullmatch(sentence)):
+        if mark == "l" and (after == "_" or not _SHORT.fullmatch(sentence)):
             continue
         rank = _rank(sentence, after)
         if mark == "u":
@@ -285,13 +277,14 @@ def _find_claims(marks: str) -> list[_Claim]:
 
 
 def _rank(sentence: str, after: str) -> int:
-    clause = re.split("[,:bdri]", sentence)[-1]
+    clause = re.split("[,:br]", sentence)[-1]
     if after == "j" or _IS_REJECTED.search(clause):
         return _REJECTED
     is_question = after == "?" and "y" not in clause
     if is_question or after == "e" or _IS_TRACE.search(clause):
         return _TRACE
-    if after not in _NO_END and _LABELLED.fullmatch(sentence):
+    # A word behind it makes it a sentence.
+    if after != "_" and _LABELLED.fullmatch(sentence):
         return _ANSWER if "m" in sentence else _BARE
     return _CHOICE if _IS_CHOICE.search(sentence) else _ASSERTED
 
@@ -322,7 +315,6 @@ def _weaken_turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
     choices = [claim for claim in claims if claim.outcome in _SIDES and claim.rank > _TRACE]
     last = max((claim.position for claim in choices), default=0)
     revised = marks.rfind("r", 0, last)
-    turned = max(marks.rfind("d", 0, last), revised)
     but = max(marks.rfind("b", 0, last), marks.rfind("q", 0, last), 0)
     sentence = max(marks.rfind(".", 0, but), marks.rfind("?", 0, but))
 
@@ -331,7 +323,7 @@ def _weaken_turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
         if claim.position < revised:  # a change of mind takes back any claim
             return True
         weak = claim.rank < _BARE or claim.outcome not in _SIDES
-        return weak and (claim.position < turned or sentence < claim.position < but)
+        return weak and sentence < claim.position < but
 
     weakened = []
     for claim in claims:

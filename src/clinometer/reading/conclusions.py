@@ -50,7 +50,6 @@ _CONCLUSION = re.compile(
     r"in (?:conclusion|the end|summary))\b|"
     r"\b(?:so|therefore|thus|hence)(?:,|:)? (?=[-\d(]|[b-e]\b|a[.)]|(?:i|it|my|that|this|"
     r"(?:the )?(?:\w+ ){1,4}(?:is|was|must be))\b)|\b(?:that|which) leaves\b|"
-    r"\bleaving(?: us with)?\b|\bbut my (?:answer|choice|rating|score)|"
     r"\b(?:but|so|and|though|yet)(?: \w+){0,2}? (?:lean|leaning|settle|settling|"
     r"closer|say|choose|pick)\b|"
     r"\bmore of\b",

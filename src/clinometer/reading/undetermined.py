@@ -37,8 +37,7 @@ UNDETERMINED = "|".join(
         r"\bimpossible to (?:know|tell|say|determine)",
         r"\b(?:cant|cannot|can not|could not|couldnt|dont|do not|unable to|not able to) "
         rf"(?:\w+ )?(?:be )?(?:{_KNOW})\b",
-        r"\bneither can be determined\b|\bnothing in the (?:context|passage|story|text)\b|"
-        r"\bsilent (?:on|about)\b",
+        r"\bneither can be determined\b|\bnothing in the (?:context|passage|story|text)\b",
         r"\bno answer (?:can|is|was)\b",
     )
 )

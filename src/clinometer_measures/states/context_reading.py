@@ -72,7 +72,6 @@ _PREFACE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_OPENED = re.compile(r"(?:^|\s)[\"'“‘«]$|[:.!?]\s$")
 
 
 # Closed lists of English words, in lower case.
@@ -142,21 +141,15 @@ CAPITALISED = frozenset(
     ).split()
 )
 
-#: First words of sentences that WordNet (nouns, verbs, adjectives and adverbs) lacks.
+#: Those first words of sentences that WordNet (nouns, verbs, adjectives, adverbs) lacks.
 STARTING = frozenset(
     (
-        "a an the this that these those my your our their its whose which what who whom we you "
-        "they it i me us them one each every either neither both all any some no none nobody "
-        "nothing everyone everybody everything someone somebody something anyone anybody "
-        "anything and but or nor so yet for if unless until while whereas when whenever where "
-        "wherever because since although though as than once whether after before during despite "
-        "without within with among amongst amid around at by from in into of off on onto over "
-        "through throughout to toward towards under upon via beyond between behind beneath "
-        "beside besides against across along above below about how why however could should "
-        "would might must can may will shall did does do is are was were have has had be been "
-        "being not let another other others such many much more most few fewer less least "
-        "several enough themselves ourselves yourself yourselves myself itself oneself rather "
-        "instead don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn won"
+        "the this that these those my your our their whose which what whom we you they them "
+        "everyone everybody everything something anyone anybody anything and nor for if unless "
+        "until whereas when whenever where because since although than whether during without "
+        "with among amongst amid from into of onto to toward towards upon via beside against how "
+        "could should would shall others themselves ourselves yourself yourselves myself itself "
+        "oneself doesn didn aren wasn weren hasn hadn couldn wouldn shouldn"
     ).split()
 )
 
@@ -286,7 +279,7 @@ def _names_someone(sentence: str, checks: Checks) -> bool:
             return True
         if len(word) > 1 and word.isupper():  # an acronym, or a word in capitals
             continue
-        if number and not _OPENED.search(sentence[max(0, match.start() - 2) : match.start()]):
+        if number:
             return True
         if folded not in STARTING and checks.is_word and not checks.is_word(folded):
             return True

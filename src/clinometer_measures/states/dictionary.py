@@ -9,7 +9,7 @@ poles are those of ``dictionary.csv``: 192 words that were chosen for Clinometer
 theory describes the seven dimensions, 10 to 16 a pole, without senses. They are fewer and were not
 rated by anyone: a stand-in for a first look, whose differences are smaller than on the seed words.
 
-A file is a table (.csv, .parquet, or .json with a list of rows)::
+A file is a table (.csv or .parquet)::
 
     dimension, term, direction (high or low), synset, definition, examples
 
@@ -34,7 +34,6 @@ import polars as pl
 
 from clinometer.errors import InputError, unknown
 from clinometer.results.tables import need_columns, read_table
-from clinometer_measures.states.words import read_json
 
 __all__ = ["BROAD", "SENSES", "Dictionary", "read_dictionary", "read_pole"]
 
@@ -125,7 +124,7 @@ def read_dictionary(path: str | Path | None = None) -> Dictionary:
     Parameters
     ----------
     path
-        A .csv, .parquet or .json table; by default the words that come with Clinometer.
+        A .csv or .parquet table; by default the words that come with Clinometer.
 
     Returns
     -------
@@ -197,13 +196,6 @@ def _broad_dimensions(dimensions: tuple[str, ...]) -> dict[str, tuple[str, ...]]
 
 def _read_rows(path: Path) -> Iterable[Mapping[str, Any]]:
     """Read the rows of a file; `dir` is called `direction`."""
-    if path.suffix == ".json":
-        rows = read_json(path)
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise InputError(f'{path}: expected a list of rows, as [{{"dimension": …, "term": …}}]')
-        # A row that lacks a field has null there, which `read_pole` refuses with its number.
-        needed = dict.fromkeys(("dimension", "term"))
-        return [{**needed, "direction": row.get("dir"), **row} for row in rows]
     frame = read_table(path)
     if "direction" not in frame.columns and "dir" in frame.columns:
         frame = frame.rename({"dir": "direction"})

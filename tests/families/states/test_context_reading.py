@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.reading.cleaning import final_answer
+from clinometer.words.wordnet import in_wordnet
 from clinometer_measures.states.context_reading import (
     REASONS,
+    STARTING,
     Checks,
     context_messages,
     find_fault,
@@ -20,8 +22,7 @@ from clinometer_measures.states.context_reading import (
 )
 from waiting import grows_linearly
 
-WORDS = frozenset("kind warm teacher neighbor people rain soft carefully".split())
-CHECKS = Checks(frozenset({"Mary", "James", "Rose"}), WORDS.__contains__)
+CHECKS = Checks(frozenset({"Mary", "James", "Rose"}), lambda word: bool(in_wordnet([word])))
 
 GOOD = [
     ("The kind neighbor carried the boxes upstairs.", "kind"),
@@ -30,7 +31,6 @@ GOOD = [
     ("They met Mary at the station.", "Mary"),
     ("On Monday the French team was kind to us.", "kind"),
     ("NASA was kind enough to send a photograph.", "kind"),
-    ('The sign said, "People who are kind may enter."', "kind"),
     ("Rain fell on a rose and a warm stone.", "warm"),
     ("Don't be kind only when it is easy.", "kind"),
     ("The self-employed are kind to one another!", "kind"),
@@ -67,6 +67,10 @@ def test_sentences_without_fault_are_taken(sentence: str, term: str) -> None:
 @pytest.mark.parametrize(("sentence", "reason"), BAD)
 def test_other_sentences_are_not_and_the_reason_is_said(sentence: str, reason: str) -> None:
     assert find_fault(sentence, "kind", CHECKS) == reason
+
+
+def test_first_words_are_listed_only_where_wordnet_lacks_them() -> None:
+    assert not in_wordnet(STARTING)
 
 
 def test_a_gendered_term_is_allowed_once() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -76,17 +75,13 @@ def test_a_sense_in_two_dimensions_has_one_key_and_counts_in_both(tmp_path: Path
     assert list(dictionary.terms) == ["good", "bad", "evil"]
 
 
-@pytest.mark.parametrize("ending", ["json", "parquet"])
-def test_json_and_parquet_hold_the_same(ending: str, tmp_path: Path) -> None:
+def test_parquet_holds_the_same(tmp_path: Path) -> None:
     rows = [
         {"dimension": "Warmth", "term": "warm", "direction": 1, "examples": ["a warm smile"]},
         {"dimension": "Warmth", "term": "null", "direction": -1, "examples": []},
     ]
-    path = tmp_path / f"poles.{ending}"
-    if ending == "json":
-        path.write_text(json.dumps(rows), encoding="utf-8")
-    else:
-        pl.DataFrame(rows).write_parquet(path)
+    path = tmp_path / "poles.parquet"
+    pl.DataFrame(rows).write_parquet(path)
     dictionary = read_dictionary(path)
     assert dictionary.pole(["Warmth"], "high") == ["warm"]
     assert dictionary.pole(["Warmth"], "low") == ["null"]
@@ -127,13 +122,6 @@ def test_what_is_wrong_is_said_with_the_line(rows: str, message: str, tmp_path: 
 def test_a_table_without_rows_or_columns(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read_dictionary(write_dictionary(tmp_path, text))
-
-
-def test_json_of_another_shape_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "poles.json"
-    path.write_text('{"Warmth": ["warm"]}', encoding="utf-8")
-    with pytest.raises(InputError, match="expected a list of rows"):
-        read_dictionary(path)
 
 
 def test_broad_dimensions_may_be_given(tmp_path: Path) -> None:
