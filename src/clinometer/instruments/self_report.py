@@ -50,10 +50,12 @@ from clinometer.authoring import (
     Size,
     Study,
     StudyError,
+    TrialDraw,
     Version,
     Wording,
     Wordings,
     answer_scale,
+    draw_words,
     fill,
     read_choices,
     read_probabilities,
@@ -62,7 +64,6 @@ from clinometer.authoring import (
     why_not,
     why_unread,
 )
-from clinometer.instruments.decision import TrialDraw, draw_words
 
 __all__ = ["LIMITS", "Form", "Items", "self_report"]
 

@@ -36,11 +36,13 @@ from typing import Any
 
 from clinometer.authoring import (
     CHOICES,
+    DECISION_LIMITS,
     DECISIONS,
     LIKELIHOODS,
     LOGITS,
     MODES,
     OPTION,
+    RULE_LIMIT,
     TEXT,
     VERSIONS,
     AbsoluteDecision,
@@ -61,27 +63,23 @@ from clinometer.authoring import (
     Size,
     StereotypeWords,
     Study,
+    TrialDraw,
     Turns,
     Version,
     answer_either,
+    decision_cells,
+    decision_fields,
     fill,
     pair_words,
     read_choices,
     read_logits,
     read_yes_no,
+    shuffler,
     why_not,
 )
 from clinometer.instruments.absolute_decision import yes_shares
 from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT
-from clinometer.instruments.chained_task import association_task
-from clinometer.instruments.decision import (
-    LIMITS,
-    RULE_LIMIT,
-    TrialDraw,
-    decision_cells,
-    decision_fields,
-    shuffler,
-)
+from clinometer.instruments.word_association import association_task
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -97,7 +95,7 @@ MEASURE = Measure(
     "task. Each draw has four versions: each group with each task. Score = 1 for yes to a "
     "stereotypical pair or no to another, else 0.",
     asks=DECISIONS,
-    limits=(*LIMITS, RULE_LIMIT),
+    limits=(*DECISION_LIMITS, RULE_LIMIT),
 )
 
 YES_NO = ("yes", "no")
