@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -136,23 +137,37 @@ def test_the_core_names_no_instrument() -> None:
             assert "instruments" not in imports(path), path
 
 
+#: The room whose modules are public as far as their `__all__` goes.
+INSTRUMENTS = "clinometer.instruments"
+
 #: From which an instrument may take what is no public name: its analyses, on the engine.
 ENGINES = ("clinometer.statistics", "clinometer.papers")
 
 
 def test_an_instrument_imports_public_names_alone() -> None:
     """So that what holds for ours holds for one of another package."""
-    public = {"clinometer.authoring", "clinometer.pieces"}
+    public = {"clinometer.authoring", "clinometer.pieces", INSTRUMENTS}
     packages = [SRC / "instruments", *(path for path in MEASURES.iterdir() if path.is_dir())]
     for package in (package for package in packages if package.name not in FAMILIES):
-        own = (
-            "clinometer.instruments"
-            if package.parent == SRC
-            else f"clinometer_measures.{package.name}"
-        )
+        own = INSTRUMENTS if package.parent == SRC else f"clinometer_measures.{package.name}"
         for path in package.rglob("*.py"):
             named = {name for name in modules(path) if not name.startswith((own, *ENGINES))}
             assert named <= public, path
+
+
+def test_a_measure_takes_of_an_instrument_what_its_module_declares() -> None:
+    """As one of another package may, which is made of ours."""
+    for path in MEASURES.rglob("*.py"):
+        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        instruments = {}
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and node.module == INSTRUMENTS:
+                for alias in node.names:
+                    instruments[alias.name] = import_module(f"{INSTRUMENTS}.{alias.name}")
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                instrument = instruments.get(node.value.id)
+                assert instrument is None or node.attr in instrument.__all__, (path, node.attr)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

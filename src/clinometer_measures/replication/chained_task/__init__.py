@@ -60,7 +60,7 @@ from clinometer.authoring import (
     word_key,
 )
 from clinometer.instruments import relative_decision, word_association
-from clinometer.instruments.chained_task import regressions
+from clinometer_measures.replication.chained_task import regressions
 
 __all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT"]
 
@@ -173,7 +173,7 @@ INSTRUMENT = Instrument(
     paired=ASSOCIATION,
     details=regressions.DETAILS,
     analyse=regressions.analyse,
-    sections=("clinometer.instruments.chained_task.section:chained_section",),
+    sections=("clinometer_measures.replication.chained_task.section:chained_section",),
     sizes={"standard": Size(8)},
     place=5,
 )
