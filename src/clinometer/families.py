@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from clinometer_measures import networks as networks
     from clinometer_measures import states as states
 
-__all__ = ["ENTRY_POINTS", "Family", "families", "load_plug_ins", "plug_ins"]
+__all__ = ["ENTRY_POINTS", "Family", "families", "is_shipped", "load_plug_ins", "plug_ins"]
 
 #: The group of entry points by which other packages add families.
 ENTRY_POINTS = "clinometer.families"
@@ -48,12 +48,12 @@ def __getattr__(name: str) -> ModuleType:
 
 def plug_ins(group: str) -> list[EntryPoint]:
     """Return the entry points of a group by name, those of Clinometer before those of others."""
+    return sorted(entry_points(group=group), key=lambda point: (not is_shipped(point), point.name))
 
-    def is_of_others(point: EntryPoint) -> bool:
-        """Whether another package has it, which cannot take the place of ours."""
-        return point.dist is None or point.dist.name != "clinometer"
 
-    return sorted(entry_points(group=group), key=lambda point: (is_of_others(point), point.name))
+def is_shipped(point: EntryPoint) -> bool:
+    """Whether an entry point is of Clinometer: another package cannot take the place of ours."""
+    return point.dist is not None and point.dist.name == "clinometer"
 
 
 @dataclass(frozen=True)
