@@ -88,17 +88,11 @@ def imports(path: Path) -> set[str]:
     return {name.removeprefix("clinometer.").split(".")[0] for name in modules(path)}
 
 
-#: Drafting writes studies of word associations, and reads answers as that instrument does.
-DRAFTS = SRC / "cli" / "draft.py"
-
-
 @pytest.mark.parametrize("room", LEFT_OF)
 def test_a_stage_imports_only_what_stands_to_its_left(room: str) -> None:
     files = [SRC / f"{room}.py"] if (SRC / f"{room}.py").exists() else (SRC / room).rglob("*.py")
     for path in files:
-        allowed = LEFT_OF[room] | EVERYWHERE | {room}
-        allowed |= {"instruments"} if path == DRAFTS else set()
-        assert not imports(path) - allowed, path
+        assert not imports(path) - (LEFT_OF[room] | EVERYWHERE | {room}), path
 
 
 def test_an_instrument_draws_when_it_is_asked_to() -> None:
@@ -133,7 +127,7 @@ def test_the_core_imports_no_measure_of_the_package_beside() -> None:
 
 def test_the_core_names_no_instrument() -> None:
     for path in SRC.rglob("*.py"):
-        if "instruments" not in path.relative_to(SRC).parts and path != DRAFTS:
+        if "instruments" not in path.relative_to(SRC).parts:
             assert "instruments" not in imports(path), path
 
 
