@@ -14,11 +14,11 @@ from typing import Any
 import yaml
 
 from clinometer.errors import InputError, StudyError, unknown
-from clinometer.families import families
+from clinometer.families import FamilyStudy, families
 from clinometer.stimuli.borrowing import borrow
 from clinometer.stimuli.folders import shipped_studies, user_studies
 from clinometer.stimuli.norms import inline_norms
-from clinometer.stimuli.study import FamilyStudy, Study
+from clinometer.stimuli.study import Study
 from clinometer.stimuli.wording import Instruments, RawPart
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
