@@ -98,7 +98,7 @@ def _read(path: Path) -> tuple[Any, float]:
     """Read every decision; the seconds are those of reading alone."""
     import polars as pl
 
-    from clinometer.instruments.decision import any_words
+    from clinometer.contracts.decisions import any_words
     from clinometer.reading.decisions import read_decision
     from clinometer.results.tables import read_numbers
     from clinometer.scoring.recorded import keys_by_name
@@ -122,7 +122,7 @@ def _read(path: Path) -> tuple[Any, float]:
 def _plain(path: Path) -> Any:
     import polars as pl
 
-    from clinometer.instruments.decision import any_words
+    from clinometer.contracts.decisions import any_words
     from clinometer.results.tables import read_numbers
     from clinometer.scoring.recorded import keys_by_name
     from clinometer.stimuli import load_study

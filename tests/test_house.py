@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ SRC = Path(clinometer.__file__).parent
 MEASURES = SRC.parent / "clinometer_measures"
 
 #: What every room may import from.
-EVERYWHERE = {"errors", "packed", "secrets", "texts", "families"}
+EVERYWHERE = {"errors", "packed", "secrets", "texts"}
 
 #: Room → the rooms to its left, the only others it may import from.
 LEFT_OF = {
@@ -29,10 +30,8 @@ LEFT_OF = {
     "secrets": set(),
     "texts": set(),
     "packed": set(),
-    "families": set(),
     "results": set(),
     "words": {"results"},
-    "stimuli": set(),
     "reading": {"results", "words"},
     "models": {"results"},
     "modes": {"results", "reading", "models"},
@@ -40,41 +39,41 @@ LEFT_OF = {
     "papers": {"results", "statistics"},
     "reference": {"results"},
     "pieces": {"results", "statistics", "reference"},
-    "contracts": {"results", "stimuli", "reading", "modes", "reference", "pieces"},
+    "families": {"results", "models", "pieces"},
+    "stimuli": {"families"},
+    "contracts": {"results", "families", "stimuli", "reading", "modes", "reference", "pieces"},
     "authoring": {"results", "stimuli", "reading", "modes", "reference", "contracts"},
     "instruments": {"statistics", "papers", "pieces", "authoring"},
     "scoring": {"results", "stimuli", "reading", "modes", "contracts"},
-    "directory": {"results", "contracts"},
+    "directory": {"results", "families", "contracts"},
     "simulated": {"results", "stimuli", "models", "modes", "contracts"},
     "asking": {"results", "stimuli", "reading", "models", "modes", "contracts", "scoring",
                "simulated"},
-    "audits": {"results", "stimuli", "models", "modes", "statistics", "reference", "contracts",
-               "scoring", "directory", "asking"},
-    "report": {"results", "statistics", "reference", "pieces", "contracts", "directory"},
-    "comparing": {"results", "stimuli", "statistics", "pieces", "contracts", "scoring",
+    "audits": {"results", "families", "stimuli", "models", "modes", "statistics", "reference",
+               "contracts", "scoring", "directory", "asking"},
+    "report": {"results", "families", "statistics", "reference", "pieces", "contracts",
+               "directory"},
+    "comparing": {"results", "families", "stimuli", "statistics", "pieces", "contracts", "scoring",
                   "directory", "asking", "audits", "report"},
     "sharing": {"results", "models", "contracts", "directory"},
     "dossier": {"results", "stimuli", "pieces", "contracts", "directory", "asking", "audits",
                 "report", "comparing", "sharing"},
-    "viewing": {"results", "stimuli", "modes", "pieces", "directory", "simulated", "asking",
-                "audits", "report"},
-    "cli": {"results", "words", "stimuli", "models", "modes", "statistics", "papers", "reference",
-            "pieces", "contracts", "directory", "asking", "audits", "comparing", "report",
-            "sharing", "dossier", "viewing"},
+    "viewing": {"results", "families", "stimuli", "modes", "pieces", "directory", "simulated",
+                "asking", "audits", "report"},
+    "cli": {"results", "words", "families", "stimuli", "models", "modes", "statistics", "papers",
+            "reference", "pieces", "contracts", "directory", "asking", "audits", "comparing",
+            "report", "sharing", "dossier", "viewing"},
 }  # fmt: skip
 
 
-#: Declares types of many rooms, which it imports for annotations alone.
-ANNOTATED = SRC / "families.py"
+#: Tells the types of `clinometer.networks` and `clinometer.states`, packages of the families.
+NAMESPACE_TYPES = SRC / "families.py"
 
 
 def modules(path: Path) -> set[str]:
     """Return the modules of Clinometer that a file imports, or imports from."""
     found = set()
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if path == ANNOTATED:
-        tree.body = [node for node in tree.body if "TYPE_CHECKING:" not in ast.unparse(node)]
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
         elif isinstance(node, ast.Import):
@@ -84,20 +83,15 @@ def modules(path: Path) -> set[str]:
 
 def imports(path: Path) -> set[str]:
     """Return the rooms that a file imports from, and the package beside."""
-    return {name.removeprefix("clinometer.").split(".")[0] for name in modules(path)}
-
-
-#: Drafting writes studies of word associations, and reads answers as that instrument does.
-DRAFTS = SRC / "cli" / "draft.py"
+    rooms = {name.removeprefix("clinometer.").split(".")[0] for name in modules(path)}
+    return rooms - {"clinometer_measures"} if path == NAMESPACE_TYPES else rooms
 
 
 @pytest.mark.parametrize("room", LEFT_OF)
 def test_a_stage_imports_only_what_stands_to_its_left(room: str) -> None:
     files = [SRC / f"{room}.py"] if (SRC / f"{room}.py").exists() else (SRC / room).rglob("*.py")
     for path in files:
-        allowed = LEFT_OF[room] | EVERYWHERE | {room}
-        allowed |= {"instruments"} if path == DRAFTS else set()
-        assert not imports(path) - allowed, path
+        assert not imports(path) - (LEFT_OF[room] | EVERYWHERE | {room}), path
 
 
 def test_an_instrument_draws_when_it_is_asked_to() -> None:
@@ -132,9 +126,12 @@ def test_the_core_imports_no_measure_of_the_package_beside() -> None:
 
 def test_the_core_names_no_instrument() -> None:
     for path in SRC.rglob("*.py"):
-        if "instruments" not in path.relative_to(SRC).parts and path != DRAFTS:
+        if "instruments" not in path.relative_to(SRC).parts:
             assert "instruments" not in imports(path), path
 
+
+#: The room whose modules are public as far as their `__all__` goes.
+INSTRUMENTS = "clinometer.instruments"
 
 #: From which an instrument may take what is no public name: its analyses, on the engine.
 ENGINES = ("clinometer.statistics", "clinometer.papers")
@@ -142,17 +139,28 @@ ENGINES = ("clinometer.statistics", "clinometer.papers")
 
 def test_an_instrument_imports_public_names_alone() -> None:
     """So that what holds for ours holds for one of another package."""
-    public = {"clinometer.authoring", "clinometer.pieces"}
+    public = {"clinometer.authoring", "clinometer.pieces", INSTRUMENTS}
     packages = [SRC / "instruments", *(path for path in MEASURES.iterdir() if path.is_dir())]
     for package in (package for package in packages if package.name not in FAMILIES):
-        own = (
-            "clinometer.instruments"
-            if package.parent == SRC
-            else f"clinometer_measures.{package.name}"
-        )
+        own = INSTRUMENTS if package.parent == SRC else f"clinometer_measures.{package.name}"
         for path in package.rglob("*.py"):
             named = {name for name in modules(path) if not name.startswith((own, *ENGINES))}
             assert named <= public, path
+
+
+def test_a_measure_takes_of_an_instrument_what_its_module_declares() -> None:
+    """As one of another package may, which is made of ours."""
+    for path in MEASURES.rglob("*.py"):
+        nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+        instruments = {}
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and node.module == INSTRUMENTS:
+                for alias in node.names:
+                    instruments[alias.name] = import_module(f"{INSTRUMENTS}.{alias.name}")
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                instrument = instruments.get(node.value.id)
+                assert instrument is None or node.attr in instrument.__all__, (path, node.attr)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from waiting import grows_linearly
 
 from clinometer import secrets
 from clinometer.models.fields import LONGEST, clean_text
@@ -22,6 +21,7 @@ from clinometer.secrets import (
     redacted,
     withhold,
 )
+from waiting import grows_linearly
 
 KEY = "sk-1f0c/9+ab=7d2e44"
 

@@ -11,6 +11,13 @@ from clinometer.contracts.assignments import is_aligned as is_aligned
 from clinometer.contracts.assignments import ordered_words as ordered_words
 from clinometer.contracts.assignments import score_decision as score_decision
 from clinometer.contracts.cells import Cell as Cell
+from clinometer.contracts.decisions import DECISION_LIMITS as DECISION_LIMITS
+from clinometer.contracts.decisions import RULE_LIMIT as RULE_LIMIT
+from clinometer.contracts.decisions import TrialDraw as TrialDraw
+from clinometer.contracts.decisions import decision_cells as decision_cells
+from clinometer.contracts.decisions import decision_fields as decision_fields
+from clinometer.contracts.decisions import draw_words as draw_words
+from clinometer.contracts.decisions import shuffler as shuffler
 from clinometer.contracts.design import Design as Design
 from clinometer.contracts.design import Groups as Groups
 from clinometer.contracts.design import Rotation as Rotation

@@ -19,20 +19,27 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from clinometer.errors import ClinometerWarning, InputError, one_line
 
 if TYPE_CHECKING:
-    from clinometer.asking.shards import RequestPlan
     from clinometer.models.opening import Connection
     from clinometer.pieces.sections import ReportPart
     from clinometer.results.schemas import Table
-    from clinometer.stimuli.study import FamilyStudy
     from clinometer_measures import networks as networks
     from clinometer_measures import states as states
 
-__all__ = ["ENTRY_POINTS", "Family", "families", "load_plug_ins", "plug_ins"]
+__all__ = [
+    "ENTRY_POINTS",
+    "Family",
+    "FamilyStudy",
+    "StudyCitation",
+    "families",
+    "is_shipped",
+    "load_plug_ins",
+    "plug_ins",
+]
 
 #: The group of entry points by which other packages add families.
 ENTRY_POINTS = "clinometer.families"
@@ -48,12 +55,46 @@ def __getattr__(name: str) -> ModuleType:
 
 def plug_ins(group: str) -> list[EntryPoint]:
     """Return the entry points of a group by name, those of Clinometer before those of others."""
+    return sorted(entry_points(group=group), key=lambda point: (not is_shipped(point), point.name))
 
-    def is_of_others(point: EntryPoint) -> bool:
-        """Whether another package has it, which cannot take the place of ours."""
-        return point.dist is None or point.dist.name != "clinometer"
 
-    return sorted(entry_points(group=group), key=lambda point: (is_of_others(point), point.name))
+def is_shipped(point: EntryPoint) -> bool:
+    """Whether an entry point is of Clinometer: another package cannot take the place of ours."""
+    return point.dist is not None and point.dist.name == "clinometer"
+
+
+class StudyCitation(Protocol):
+    """How to cite a study."""
+
+    @property
+    def text(self) -> str:
+        """As a line."""
+        ...
+
+    @property
+    def bibtex(self) -> str:
+        """As an entry; empty if there is none."""
+        ...
+
+
+class FamilyStudy(Protocol):
+    """A study of another family, as ``clinometer list``, ``validate`` and ``cite`` show it."""
+
+    name: str
+    title: str
+
+    @property
+    def citation(self) -> StudyCitation:
+        """How to cite it."""
+        ...
+
+    def summary(self) -> str:
+        """Say what the study holds, in a line."""
+        ...
+
+    def lines(self) -> list[str]:
+        """List what it asks about, by identity or stereotype."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -88,8 +129,9 @@ class Family:
     """Loads a study of this family by shipped name or path; None if it is of another kind."""
     shipped_studies: Callable[[], Sequence[str]] = tuple
     """The names of its studies that come with Clinometer."""
-    load_plan: Callable[[Path], RequestPlan | None] = lambda directory: None
-    """Reads the plan of a directory in which this family asks models; None if there is none."""
+    load_plan: Callable[[Path], Any] = lambda directory: None
+    """Reads the plan of a directory in which this family asks models, an
+    `asking.shards.RequestPlan`; None if there is none."""
     next_step: str = ""
     """The command that goes on where such a plan is answered; ``{directory}`` is replaced."""
     measurable: Callable[[Sequence[str]], Sequence[str]] = lambda models: ()

@@ -23,7 +23,6 @@ from clinometer.instruments.affective_attribution.attributions import (
     contrast_attributions,
     count_attributions,
 )
-from clinometer.instruments.chained_task.regressions import join_parts, regress_decisions
 from clinometer.reference import load_published
 from clinometer.results import ESTIMATES, SCORES, VERSIONS
 from clinometer.results.judging import judge
@@ -33,6 +32,7 @@ from clinometer.statistics import estimate_measure
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.reliability import RELIABILITY
 from clinometer.stimuli import load_study
+from clinometer_measures.replication.chained_task.regressions import join_parts, regress_decisions
 
 MIST = load_study("mist2025")
 ANSWERS = ("Comedy", "Tragedy", "Neutral", "I'm sorry, I can't help with that.")

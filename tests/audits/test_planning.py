@@ -1,11 +1,14 @@
 """What a plan can tell: whose components are used, and which design is best."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 import pytest
 
 import clinometer as cm
+from clinometer.asking.plan import Plan
 from clinometer.audits.planning import (
     SEARCHED,
     allocate_plan,
@@ -122,6 +125,14 @@ def test_each_plan_is_counted():
     calls = []
     power_of_plan(plan, runs=2, on_plan=lambda: calls.append(1))
     assert len(calls) == len([*planned_scores(plan)])
+
+
+@pytest.mark.parametrize("make_plan", [build_plan, partial(sized_plan, "quick")])
+def test_names_are_a_list_or_a_text(make_plan: Callable[..., Plan]) -> None:
+    listed = PlanOptions(instruments=["relative_decision"], stereotypes=["age", "power"])
+    text = replace(listed, stereotypes="age,power")
+    plans = [make_plan(models=["openai/x"], options=options) for options in (listed, text)]
+    assert plans[0].identity() == plans[1].identity()
 
 
 def test_what_a_design_is_predicted_to_find_takes_no_more_trials_than_it_has():

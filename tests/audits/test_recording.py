@@ -74,6 +74,14 @@ def test_another_name_can_be_stated(table, tmp_path):
         audit_recorded(table, tmp_path / "out", Recording(columns={"response": "nothing"}))
 
 
+def test_answers_are_to_the_study_of_their_instrument_unless_another_is_named(table, tmp_path):
+    assert Recording().load_study().name == "bai2025"
+    assert Recording(instrument="hiring").load_study().name == "hiring"
+    named = Recording(study="bai2025", instrument="hiring")
+    with pytest.raises(StudyError, match="study 'bai2025' has no instrument 'hiring'"):
+        audit_recorded(table, tmp_path / "out", named)
+
+
 def test_a_stated_column_takes_the_place_of_ours(table, tmp_path):
     frame = pl.read_csv(table).rename({"response": "clean"}).with_columns(response=pl.lit("raw"))
     frame.write_csv(table)

@@ -21,6 +21,7 @@ from clinometer.cli.options import build_plan
 from clinometer.cli.planning import say_power
 from clinometer.comparing.showing import show
 from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.errors import StudyError
 from clinometer.report.answers.people import people_section
 from clinometer.report.answers.reading import read_results
 from clinometer.stimuli import load_study, study_hash
@@ -108,6 +109,37 @@ def test_a_benchmark_is_asked_where_it_or_its_study_is_named(name: str) -> None:
         assert (study, name) not in planned_instruments(planned("openai/x", *arguments))
     for arguments in (("--instrument", name), ("--study", study)):
         assert (study, name) in planned_instruments(planned("openai/x", *arguments))
+
+
+HIRING = ("--instrument", "hiring")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["audit", "run", "cost", "cost --size run", "power", "power --size quick", "plan --out r"],
+)
+def test_names_are_looked_for_in_the_study_of_the_instrument(run: Run, command: str) -> None:
+    name, *options = command.split()
+    call = (name, "openai/x", *options, *HIRING)
+    code, _, err = run(*call, "--stereotypes", "black_woman")
+    assert code == 2 and "did you mean black_women" in err
+    code, _, err = run(*call, "--variations", "screens")
+    assert code == 2 and "did you mean screen" in err
+    # A study that is named is the one that is looked in.
+    code, _, err = run(*call, "--study", "bai2025", "--stereotypes", "black_women")
+    assert code == 2 and "study 'bai2025' has no instrument 'hiring'" in err
+
+
+def test_a_run_asks_each_instrument_about_its_study() -> None:
+    both = (*HIRING, "--instrument", "word_association")
+    hiring, words = ("hiring", "hiring"), ("bai2025", "word_association")
+    assert planned_instruments(planned_run()) == {words}
+    assert planned_instruments(planned_run(*HIRING)) == {hiring}
+    assert planned_instruments(planned_run(*both)) == {hiring, words}
+    assert planned_instruments(planned_run(*both, "--stereotypes", "black_women")) == {hiring}
+    assert planned_instruments(planned_run(*both, "--stereotypes", "age")) == {words}
+    with pytest.raises(StudyError, match="has no instrument 'hiring'"):
+        planned_run(*HIRING, "--study", "bai2025")
 
 
 @pytest.mark.parametrize("name", ["bbq", "hypothetical_decision", "bold"])
@@ -672,12 +704,14 @@ def test_controls_in_another_language_or_in_longer_sets_keep_their_own_wordings(
         assert ("control_insects", "word_association") in planned_instruments(plan)
 
 
-def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
-    def planned_run(*arguments: str) -> Plan:
-        with run_command.make_context("run", ["openai/x", *arguments]) as context:
-            options = dict(context.params)
-        return build_plan(options.pop("models"), options)
+def planned_run(*arguments: str) -> Plan:
+    """Plan a run as the command line would."""
+    with run_command.make_context("run", ["openai/x", *arguments]) as context:
+        options = dict(context.params)
+    return build_plan(options.pop("models"), options)
 
+
+def test_a_run_asks_the_controls_with_its_own_number_of_trials() -> None:
     selection = ("--study", "mist2025", "--instrument", "word_association", "--iterations", "6")
     with_controls = planned_run(*selection, "--controls")
     assert {control for *_, control in planned_controls(with_controls)} == {

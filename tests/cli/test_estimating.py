@@ -107,7 +107,7 @@ def test_agreement_with_labels_and_every_disagreement(run: Run, answers: Path) -
 def test_a_chained_table_becomes_a_regression(run: Run, answers: Path) -> None:
     assert run("score", "--instrument", "chained_task", "--responses", "a.csv", "--out",
                "s.parquet", "--condition", "none")[0] == 0  # fmt: skip
-    from clinometer.instruments.chained_task.regressions import join_parts
+    from clinometer_measures.replication.chained_task.regressions import join_parts
 
     table = join_parts(pl.scan_parquet("s.parquet"))
     assert table.height == 11

@@ -8,8 +8,8 @@ import pytest
 import statsmodels.api as sm
 from scipy.special import expit
 
-from clinometer.instruments.chained_task.curves import curve
 from clinometer.papers import regress
+from clinometer_measures.replication.chained_task.curves import curve
 
 
 def test_a_curve_is_the_prediction_of_statsmodels() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from clinometer.contracts.design import Design
 from clinometer.contracts.instrument import Key, Scored
-from clinometer.instruments.chained_task import INSTRUMENT
 from clinometer.stimuli import load_study, parse_study
+from clinometer_measures.replication.chained_task import INSTRUMENT
 
 BAI = load_study("bai2025")
 AGE = BAI.stereotypes["age"]

@@ -480,7 +480,7 @@ def test_answers_are_scored_again_from_their_table(serve: Serve, tmp_path: Path)
 
 
 def german() -> str:
-    source = Path(__file__).parents[2] / "src/clinometer/stimuli/studies/emergent.yaml"
+    source = Path(__file__).parents[2] / "src/clinometer_measures/emergent/studies/emergent.yaml"
     text = source.read_text(encoding="utf-8").replace("name: emergent", "name: zuteilung")
     for english, translated in {
         "Nobody has come so far.": "Bisher kam niemand.",

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from scipy.stats import mannwhitneyu
 
-from clinometer.instruments.self_moderation.flags import auc, estimate_flags
 from clinometer.results import SCORES
+from clinometer_measures.replication.self_moderation.flags import auc, estimate_flags
 
 
 def scores(rows: list[tuple[str, float | None, str]], version: str = "blind") -> pl.DataFrame:

@@ -13,7 +13,7 @@ from clinometer.errors import ModelError
 from clinometer.modes import TEXT
 from clinometer.simulated.truth import Simulation, load_truth, shipped
 from clinometer.stimuli import load_study
-from clinometer.stimuli.loading import shipped_studies
+from clinometer.stimuli.folders import shipped_studies
 
 
 def question(

@@ -7,18 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import clinometer_measures
 from clinometer.errors import StudyError
 from clinometer.stimuli import (
+    BenchmarkItems,
     Stereotype,
     Study,
     arbitrary_name,
+    find_items,
     load_study,
     parse_study,
     shipped_studies,
     study_hash,
     user_studies,
 )
-from clinometer.stimuli.loading import STUDIES
+from clinometer.stimuli.folders import STUDIES
 
 PETS = """name: pets
 stereotypes:
@@ -209,6 +212,29 @@ def test_an_installed_package_brings_studies(
     (information / "entry_points.txt").write_text("[clinometer.studies]\nwarmth = nothing_here\n")
     with pytest.raises(StudyError, match="studies 'warmth': no package 'nothing_here'"):
         load_study("pets")
+
+
+def test_studies_are_found_without_importing_the_package_that_holds_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "warmth" / "studies").mkdir(parents=True)
+    (tmp_path / "warmth" / "__init__.py").write_text("raise RuntimeError")
+    (tmp_path / "warmth" / "studies" / "pets.yaml").write_text(PETS)
+    information = tmp_path / "warmth-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: warmth\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[clinometer.studies]\nwarmth = warmth.studies\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert user_studies() == {"pets": tmp_path / "warmth" / "studies" / "pets.yaml"}
+
+
+def test_what_one_measure_asks_lies_beside_it() -> None:
+    """Its study, and the items that the study names; it is shipped as those of the core are."""
+    folder = Path(clinometer_measures.__file__).parent / "hiring" / "studies"
+    assert shipped_studies()["hiring"] == folder / "hiring.yaml" and "hiring" not in user_studies()
+    names = BenchmarkItems(file="hiring_names.csv", sha256="0" * 64)
+    assert find_items(names, "hiring.yaml") == folder / "hiring_names.csv"
+    assert list(shipped_studies()) == sorted(shipped_studies())
 
 
 def test_only_a_control_is_taken_from_another_study() -> None:

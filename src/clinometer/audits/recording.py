@@ -18,6 +18,7 @@ from clinometer.asking.claim import Claimant, claim
 from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.tabulating import response_pieces, tabulate_scores
 from clinometer.contracts.catalogue import INSTRUMENTS, select
+from clinometer.contracts.catalogue import instrument as find_instrument
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError, NoAnswerError, shortened
 from clinometer.results import RESPONSES, SCORES, check
@@ -41,7 +42,7 @@ class Recording:
     Parameters
     ----------
     study, instrument
-        What was asked, where the table does not say.
+        What was asked, where the table does not say. A study of None is that of the instrument.
     model
         Who answered, where the table does not say.
     columns
@@ -51,11 +52,15 @@ class Recording:
         `scoring.conditions` finds, which a warning names.
     """
 
-    study: str | Path = "bai2025"
+    study: str | Path | None = None
     instrument: str = next(iter(INSTRUMENTS))
     model: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     conditions: Sequence[str] = ()
+
+    def load_study(self) -> Study:
+        """Load the study; raises InputError if there is no such instrument, or StudyError."""
+        return load_study(self.study or find_instrument(self.instrument).study)
 
 
 def read_recorded(responses: object, recording: Recording, study: Study) -> pl.DataFrame:
@@ -163,7 +168,7 @@ def audit_recorded(
     """
     recording = recording or Recording()
     out = Path(directory)
-    study = load_study(recording.study)
+    study = recording.load_study()
     select(study, recording.instrument)  # refuses a study that the instrument cannot ask
     table = read_recorded(responses, recording, study)
     answers_hash = _hash(table.drop("trial_id", PLACE, strict=False))

@@ -207,5 +207,8 @@ def find_plan(out: Path) -> RequestPlan | None:
     """Read the plan of a directory, of trials or of a family; None if there is none."""
     if (out / "plan.json").is_file():
         return load_plan(out)
-    plans = (family.load_plan(out) for family in families().values())
-    return next((plan for plan in plans if plan is not None), None)
+    for family in families().values():
+        plan: RequestPlan | None = family.load_plan(out)
+        if plan is not None:
+            return plan
+    return None

@@ -22,7 +22,7 @@ from clinometer.audits.single_words import (
 )
 from clinometer.contracts.catalogue import INSTRUMENTS, instrument, offers, select
 from clinometer.contracts.instrument import Size, Turns
-from clinometer.errors import InputError
+from clinometer.errors import InputError, as_names
 from clinometer.models.opening import Generation
 from clinometer.models.providers import find_provider
 from clinometer.modes import MODES
@@ -51,9 +51,9 @@ class PlanOptions:
     studies: Sequence[str] = ()
     """Names or files."""
     instruments: Sequence[str] = ()
-    stereotypes: str | None = None
-    """Comma-separated; None for all."""
-    variations: str | None = None
+    stereotypes: str | Sequence[str] | None = None
+    """A list, or comma-separated; None for all."""
+    variations: str | Sequence[str] | None = None
     iterations: int | None = None
     """Trials per stereotype, dimension and variation."""
     modes: Sequence[str] = ()
@@ -92,14 +92,11 @@ def build_plan(
 ) -> Plan:
     """Make a plan from options.
 
-    `pairs` are of study and instrument; None: those of the options, else ``bai2025`` with word
-    association.
+    `pairs` are of study and instrument; None: those of the options, where an instrument without a
+    study has its own (`Instrument.study`), else ``bai2025`` with word association.
     """
     if pairs is None:
-        first = next(iter(INSTRUMENTS.values()))
-        studies = dict.fromkeys(options.studies or (first.study,))
-        names = dict.fromkeys(options.instruments or (first.name,))
-        pairs = [(study, name) for study in studies for name in names]
+        pairs = _named_pairs(options)
     selections = []
     for study, name in pairs:
         instruments = [pair[1] for pair in pairs if pair[0] == study]
@@ -128,6 +125,23 @@ def build_plan(
         policy=None if options.policy is None else read_policy_text(options.policy),
         generation=_generation(models, modes, options),
     )
+
+
+def _named_pairs(options: PlanOptions) -> list[tuple[str, str]]:
+    """Return each named study with each named instrument; without studies, those of instruments.
+
+    Of these the ones without a named stereotype are left out, unless all are.
+    """
+    names = dict.fromkeys(options.instruments or tuple(INSTRUMENTS)[:1])
+    if options.studies:
+        return [(study, name) for study in dict.fromkeys(options.studies) for name in names]
+    stereotypes = _split("stereotype", options.stereotypes)
+    pairs = [(instrument(name).study, name) for name in names]
+    fitting = []
+    for study, name in pairs:
+        if load_study(study).stereotypes.keys() >= {*stereotypes}:
+            fitting.append((study, name))
+    return fitting or pairs
 
 
 def _generation(models: Sequence[str], modes: Iterable[str], options: PlanOptions) -> Generation:
@@ -194,12 +208,16 @@ def _add_modes(modes: Sequence[str], parts: Sequence[Selection]) -> tuple[str, .
     return tuple(mode for mode in candidates if mode in used_modes)
 
 
-def _split(names: str | None) -> list[str]:
-    return [] if names is None else [name.strip() for name in names.split(",")]
+def _split(kind: str, names: str | Sequence[str] | None) -> list[str]:
+    """Return the names of a list or of comma-separated text; `kind` is what they are of."""
+    if names is None:
+        return []
+    listed = names.split(",") if isinstance(names, str) else as_names(kind, names)
+    return [name.strip() for name in listed]
 
 
 def _variations(
-    names: str | None, study: str, instruments: Iterable[str], instrument_name: str
+    names: str | Sequence[str] | None, study: str, instruments: Iterable[str], instrument_name: str
 ) -> list[str] | None:
     """Keep the named variations that an instrument has, if other instruments have the rest.
 
@@ -210,12 +228,12 @@ def _variations(
     for name in instruments:
         foreign.update(instrument(name).variations(loaded))
     foreign -= {*instrument(instrument_name).variations(loaded)}
-    return [name for name in _split(names) if name not in foreign] or None
+    return [name for name in _split("variation", names) if name not in foreign] or None
 
 
 def select_study(
     name: str,
-    stereotypes: str | None = None,
+    stereotypes: str | Sequence[str] | None = None,
     variations: Sequence[str] | None = None,
     iterations: int | None = None,
     instrument: str = next(iter(INSTRUMENTS)),
@@ -290,12 +308,13 @@ def _battery(size: str, embedded: bool, options: PlanOptions) -> dict[str, Size]
 def _pairs(
     battery: Mapping[str, Size], models: Sequence[str], options: PlanOptions
 ) -> list[tuple[str, str]] | None:
-    """Return pairs of study and instrument; None if the options name them."""
+    """Return pairs of study and instrument; None if only what the options name is left."""
     if options.studies and options.instruments:
         return None
     able = options.modes or _modes_of_all(models)
     names = dict.fromkeys(options.instruments or battery)
-    fallback_studies = dict.fromkeys(INSTRUMENTS[name].study for name in battery)
+    # An instrument may be named that is in no audit of the size.
+    fallback_studies = dict.fromkeys(instrument(name).study for name in (*battery, *names))
     usual = dict.fromkeys(
         study
         for name, size in battery.items()
@@ -307,9 +326,7 @@ def _pairs(
         candidate_pairs = [(study, name) for study in studies for name in names]
         if pairs := [pair for pair in candidate_pairs if _includes(battery, *pair, able, options)]:
             return pairs
-    # Nothing fits: what the user named, so that the plan refuses it with a reason.
-    instruments = options.instruments or tuple(INSTRUMENTS)[:1]
-    return [(study, name) for study in candidates[-1] for name in instruments]
+    return None  # nothing fits: the plan of what the user named refuses it with a reason
 
 
 def _modes_of_all(models: Sequence[str]) -> list[str]:
@@ -344,8 +361,8 @@ def _includes(
 
 def _has_named_parts(study: Study, name: str, options: PlanOptions) -> bool:
     """Return whether a default study has the named stereotypes and variations."""
-    stereotypes = _split(options.stereotypes)
-    variations = _split(options.variations)
+    stereotypes = _split("stereotype", options.stereotypes)
+    variations = _split("variation", options.variations)
     wordings = instrument(name).variations(study)
     return {*stereotypes} <= {*study.stereotypes} and (
         not variations or any(variation in wordings for variation in variations)

@@ -178,13 +178,13 @@ def accept(
 
 def _select(options: dict[str, Any], count: int) -> tuple[Study, list[str]]:
     """Load the study and select its stereotypes."""
-    from clinometer.instruments.word_association import INSTRUMENT
+    from clinometer.contracts.catalogue import instrument
     from clinometer.stimuli import load_study
 
     if count < 1:
         raise InputError(f"count {count}: at least 1")
     study = load_study(options["study_name"])
-    return study, INSTRUMENT.select(study, options["stereotypes"])[0]
+    return study, instrument("word_association").select(study, options["stereotypes"])[0]
 
 
 def _draft(

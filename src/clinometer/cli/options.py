@@ -192,7 +192,8 @@ def _temperatures(
 #: What is asked, of which no option has a say in how a model is reached.
 _PLAN: list[Option] = [
     click.option("--study", "studies", multiple=True, metavar="NAME|FILE",
-                 help="Study; may be repeated.  [default: bai2025; audit: set by --size]"),
+                 help="Study; may be repeated.  [default: that of the instrument; audit: set by "
+                      "--size]"),
     click.option("--instrument", "instruments", multiple=True, metavar="NAME",
                  help="Instrument; may be repeated; clinometer list names them.  "
                       "[default: word_association; audit: set by --size]"),
@@ -335,7 +336,8 @@ connection_options = all_options(_CONNECTION)
 reaching_options = all_options(_REACHING)
 recording_options = all_options(
     [
-        click.option("--study", metavar="NAME|FILE", help="Study of recorded answers (bai2025)."),
+        click.option("--study", metavar="NAME|FILE",
+                     help="Study of recorded answers (that of the instrument)."),
         click.option("--instrument", metavar="NAME",
                      help="Instrument of recorded answers without such a column "
                      "(word_association)."),

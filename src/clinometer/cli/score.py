@@ -20,7 +20,9 @@ __all__ = ["score_command"]
 
 @command("score")
 @click.option(
-    "--study", default="bai2025", metavar="NAME|FILE", help="Study that the answers are about."
+    "--study",
+    metavar="NAME|FILE",
+    help="Study that the answers are about.  [default: that of the instrument]",
 )
 @click.option(
     "--instrument",
@@ -50,7 +52,7 @@ __all__ = ["score_command"]
     "--model", metavar="NAME", help="Model that answered, if the table has no such column."
 )
 def score_command(
-    study: str,
+    study: str | None,
     responses: Path,
     out: Path,
     words: Path | None,
@@ -67,12 +69,13 @@ def score_command(
     """
     from clinometer.asking.sessions import verdicts
     from clinometer.audits.tabulating import conditions_of_responses, score_responses
+    from clinometer.contracts.catalogue import instrument as find_instrument
     from clinometer.contracts.catalogue import select
     from clinometer.results.tables import write_table
     from clinometer.stimuli import load_study
 
-    loaded = load_study(study)
     instrument = options["instrument"]
+    loaded = load_study(study or find_instrument(instrument).study)
     select(loaded, instrument)  # refuses a study that the instrument cannot ask
     studies = {loaded.name: loaded}
     readings = out.with_name(f"{out.name}.judge")

@@ -24,7 +24,6 @@ from clinometer.results.tables import as_frame, pieces, scan_table
 from clinometer.scoring import Scores, score
 from clinometer.statistics.estimates import Inference
 from clinometer.statistics.looks import Looks
-from clinometer.stimuli import load_study
 
 __all__ = ["ComparedRun", "choose", "choose_run", "estimate_run_means", "read_runs"]
 
@@ -154,7 +153,7 @@ def _read_scores(path: Path, recording: Recording) -> pl.DataFrame:
         raise InputError(f"{path}: no such file or directory")
     if path.is_file() and path.suffix != ".eval" and "score" in next(pieces(path, 1)).columns:
         return scan_table(path, SCORES).select(list(SCORES)).collect()
-    study = load_study(recording.study)
+    study = recording.load_study()
     scores, _ = score(read_recorded(path, recording, study), study, instrument=recording.instrument)
     return scores
 

@@ -340,7 +340,7 @@ class Instrument:
     """Components of variance of its scores that come with it, for planning: a table as
     `reference.components` reads it. Else it is planned with those that are nearest."""
     study: str = "bai2025"
-    """Default of the inspect task."""
+    """What is asked, or was answered, where no study is named."""
     iterations: int = 8
     """Of the inspect task."""
     options: tuple[str, ...] = ("order",)

@@ -36,12 +36,14 @@ from typing import Any
 
 from clinometer.authoring import (
     CHOICES,
+    DECISION_LIMITS,
     DECISIONS,
     LIKELIHOODS,
     LOGITS,
     MODES,
     OPTION,
     ROLES,
+    RULE_LIMIT,
     TEXT,
     Cell,
     Design,
@@ -57,9 +59,12 @@ from clinometer.authoring import (
     Size,
     StereotypeWords,
     Study,
+    TrialDraw,
     Turns,
     answer_assignment,
     assignments,
+    decision_cells,
+    decision_fields,
     fill,
     is_aligned,
     ordered_words,
@@ -69,13 +74,6 @@ from clinometer.authoring import (
     score_decision,
     score_incomplete,
     why_not,
-)
-from clinometer.instruments.decision import (
-    LIMITS,
-    RULE_LIMIT,
-    TrialDraw,
-    decision_cells,
-    decision_fields,
 )
 
 __all__ = ["INSTRUMENT", "MEASURE", "read_assignment", "read_text"]
@@ -95,7 +93,7 @@ MEASURE = Measure(
     "probability of the stereotype-consistent one of the two assignments; in likelihood mode it "
     "follows from how probable each task is at the end of a sentence about one person.",
     asks=DECISIONS,
-    limits=(*LIMITS, RULE_LIMIT),
+    limits=(*DECISION_LIMITS, RULE_LIMIT),
 )
 
 #: Beginning of a forced answer, for models that continue one; see docs/decisions.md.

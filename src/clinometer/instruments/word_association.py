@@ -34,6 +34,7 @@ Deviations from the paper
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -78,7 +79,15 @@ from clinometer.authoring import (
     study_hash,
 )
 
-__all__ = ["INSTRUMENT", "MEASURE", "equation1", "infer_pair", "write_word_list", "score_pairs"]
+__all__ = [
+    "INSTRUMENT",
+    "MEASURE",
+    "association_task",
+    "equation1",
+    "infer_pair",
+    "score_pairs",
+    "write_word_list",
+]
 
 MEASURE = Measure(
     name="word_association",
@@ -219,6 +228,21 @@ def _write_sentence_trial(sentence: str, draw: Mapping[str, Any]) -> dict[str, A
 def write_word_list(attributes: Sequence[str], design: Design) -> str:
     """Write the words of a prompt; if the design says so, as in the paper's released code."""
     return repr(attributes) if design.word_list == "as_released" else ", ".join(attributes)
+
+
+def association_task(
+    study: Study, design: Design, words: StereotypeWords, groups: Sequence[str], rng: random.Random
+) -> tuple[str, list[str]]:
+    """Write the association task of a longer prompt; return it with its words as ordered."""
+    part = study.instruments.word_association
+    wording = part.variations[part.default_variations[0]].wording
+    attributes = rng.sample(words.tied + words.counter, k=len(words.tied + words.counter))
+    values = {
+        "group0": groups[0],
+        "group1": groups[1],
+        "attributes": write_word_list(attributes, design),
+    }
+    return fill(f"{wording} {part.answer_format}".strip(), values), attributes
 
 
 def _template(variation: Variation, wordings: WordAssociation, mode: Mode) -> str:

@@ -1,14 +1,13 @@
 """Studies: files of stimuli and wordings, and their loader."""
 
+from clinometer.stimuli.folders import shipped_studies, user_studies
 from clinometer.stimuli.items import BenchmarkItems, bring_items, find_items, read_items
 from clinometer.stimuli.loading import (
     find_intervention,
     load_study,
     open_study,
     parse_study,
-    shipped_studies,
     study_hash,
-    user_studies,
 )
 from clinometer.stimuli.remarks import remarks
 from clinometer.stimuli.study import (

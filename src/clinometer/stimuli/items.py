@@ -24,6 +24,7 @@ from pydantic import Field
 
 from clinometer.errors import StudyError, one_line
 from clinometer.packed import open_packed
+from clinometer.stimuli.folders import shipped_folders
 from clinometer.stimuli.words import Strict
 from clinometer.texts import write_bytes
 
@@ -59,11 +60,11 @@ def items_folder() -> Path:
 
 def find_items(items: BenchmarkItems, study: str = "") -> Path | None:
     """Find the file of items: beside the study file, in `items_folder`, or as shipped."""
-    shipped = Path(str(resources.files("clinometer.stimuli"))) / "items"
+    shipped = (Path(str(resources.files("clinometer.stimuli"))) / "items", *shipped_folders())
     # Of a shipped study it is no path but a name, and nothing lies beside it.
     is_path = Path(study).is_file() or Path(study).parent != Path()
     study_folders = [Path(study).parent] if is_path else []
-    for folder in (*study_folders, items_folder(), shipped):
+    for folder in (*study_folders, items_folder(), *shipped):
         path = folder / items.file
         if path.is_file():
             return path

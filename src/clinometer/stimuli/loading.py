@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
-from importlib.metadata import entry_points
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from clinometer.errors import InputError, StudyError, unknown
-from clinometer.families import families
+from clinometer.families import FamilyStudy, families
 from clinometer.stimuli.borrowing import borrow
+from clinometer.stimuli.folders import shipped_studies, user_studies
 from clinometer.stimuli.norms import inline_norms
-from clinometer.stimuli.study import FamilyStudy, Study
+from clinometer.stimuli.study import Study
 from clinometer.stimuli.wording import Instruments, RawPart
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
@@ -30,72 +28,22 @@ __all__ = [
     "check_name",
     "load_study",
     "open_study",
-    "user_studies",
     "parse_mapping",
     "parse_study",
     "read_study",
-    "shipped_studies",
     "study_hash",
 ]
 
 #: A larger study file is refused before it is read.
 MAX_BYTES = 4_000_000
-#: The environment variable with the folders of the user's studies.
-STUDIES = "CLINOMETER_STUDIES"
 #: Endings that tell a path from the name of a study.
 SUFFIXES = (".yaml", ".yml")
 
 
-def shipped_studies() -> list[str]:
-    """Names of the studies that come with Clinometer, in alphabetical order."""
-    return _yaml_names("studies")
-
-
-def user_studies() -> dict[str, Path]:
-    """Return the user's studies by name, with their files.
-
-    They are the ``.yaml`` files of the folders in the environment variable `STUDIES`, separated as
-    in ``PATH``, and of the packages that installed packages name in the group of entry points
-    ``clinometer.studies``. The first of a name stays; a shipped study goes before them all.
-
-    Raises
-    ------
-    StudyError
-        If there is no such folder.
-    """
-    folders_text = os.environ.get(STUDIES, "")
-    folders = [(STUDIES, Path(folder)) for folder in folders_text.split(os.pathsep) if folder]
-    for point in entry_points(group="clinometer.studies"):
-        try:
-            spec = find_spec(point.value)
-        except ModuleNotFoundError:  # of the package that would hold it
-            spec = None
-        if spec is None or not spec.submodule_search_locations:
-            raise StudyError(f"studies {point.name!r}: no package {point.value!r}")
-        places = spec.submodule_search_locations
-        folders += [(f"studies {point.name!r}", Path(place)) for place in places]
-    studies: dict[str, Path] = {}
-    for source, folder in folders:
-        if not folder.is_dir():
-            raise StudyError(f"{source}: {folder}: no such folder")
-        for path in sorted(folder.glob("*.yaml")):
-            studies.setdefault(path.stem, path)
-    return {name: path for name, path in studies.items() if name not in shipped_studies()}
-
-
-def _yaml_names(folder: str) -> list[str]:
-    files = (resources.files("clinometer.stimuli") / folder).iterdir()
-    return sorted(Path(file.name).stem for file in files if file.name.endswith(".yaml"))
-
-
-def _shipped_text(file: str) -> str:
-    return (resources.files("clinometer.stimuli") / file).read_text(encoding="utf-8")
-
-
 @lru_cache(maxsize=32)
 def _shipped_study(name: str) -> Study:
-    items = Path(str(resources.files("clinometer.stimuli"))) / "items"
-    return parse_study(_shipped_text(f"studies/{name}.yaml"), f"{name}.yaml", items)
+    path = shipped_studies()[name]
+    return parse_study(path.read_text(encoding="utf-8"), path.name, path.parent)
 
 
 def _find_shipped(name: str) -> Study:
@@ -245,7 +193,8 @@ def _decision_names(content: Mapping[str, Any]) -> set[str]:
 @lru_cache(maxsize=1)
 def _default_wordings() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the default wordings and, apart from them, sentences in English."""
-    wordings: dict[str, Any] = parse_yaml(_shipped_text("wordings.yaml"), "wordings.yaml")[0]
+    file = resources.files("clinometer.stimuli") / "wordings.yaml"
+    wordings: dict[str, Any] = parse_yaml(file.read_text(encoding="utf-8"), file.name)[0]
     return wordings, wordings.pop("sentences")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clinometer.stimuli.loading import load_study, shipped_studies, study_hash
+from clinometer.stimuli.folders import shipped_studies
+from clinometer.stimuli.loading import load_study, study_hash
 from clinometer.stimuli.study import Dimension, Stereotype, Study
 
 __all__ = ["remarks"]

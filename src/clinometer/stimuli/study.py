@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Literal, Protocol
+from typing import Literal
 
 import polars as pl
 from pydantic import Field, ValidationError, model_validator
@@ -30,7 +30,7 @@ from clinometer.stimuli.words import (
     word_key,
 )
 
-__all__ = ["ARBITRARY_WORDS", "AnswerVocabulary", "Citation", "Dimension", "FamilyStudy",
+__all__ = ["ARBITRARY_WORDS", "AnswerVocabulary", "Citation", "Dimension",
            "Stereotype", "Study", "arbitrary_name", "things_name"]  # fmt: skip
 
 
@@ -50,22 +50,6 @@ class Citation(Strict):
     text: str = ""
     bibtex: str = ""
     url: str = ""
-
-
-class FamilyStudy(Protocol):
-    """A study of another family, as ``clinometer list``, ``validate`` and ``cite`` show it."""
-
-    name: str
-    title: str
-    citation: Citation
-
-    def summary(self) -> str:
-        """Say what the study holds, in a line."""
-        ...
-
-    def lines(self) -> list[str]:
-        """List what it asks about, by identity or stereotype."""
-        ...
 
 
 class Dimension(Strict):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from clinometer.families import Family
 
 if TYPE_CHECKING:
+    from clinometer.asking.shards import RequestPlan
     from clinometer.pieces.sections import ReportPart
     from clinometer.results.schemas import Table
-    from clinometer_measures.networks.association_plan import AssociationPlan
     from clinometer_measures.networks.study import NetworkStudy
 
 __all__ = ["FAMILY"]
@@ -66,7 +66,7 @@ def _shipped_studies() -> Sequence[str]:
     return shipped_network_studies()
 
 
-def _load_plan(directory: Path) -> AssociationPlan | None:
+def _load_plan(directory: Path) -> RequestPlan | None:
     from clinometer_measures.networks.association_plan import PLAN, load_associations
 
     return load_associations(directory) if (directory / PLAN).is_file() else None

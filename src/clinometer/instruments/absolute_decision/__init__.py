@@ -34,9 +34,11 @@ from functools import partial
 from typing import Any
 
 from clinometer.authoring import (
+    DECISION_LIMITS,
     DECISIONS,
     MODES,
     OPTION,
+    RULE_LIMIT,
     TEXT,
     VERSIONS,
     YES_NO,
@@ -58,25 +60,21 @@ from clinometer.authoring import (
     Size,
     StereotypeWords,
     Study,
+    TrialDraw,
     Turns,
     Version,
     answer_either,
     choose_yes_no,
     closed_readers,
+    decision_cells,
+    decision_fields,
     fill,
     pair_words,
+    shuffler,
 )
 from clinometer.instruments.absolute_decision import yes_shares
 from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT
-from clinometer.instruments.chained_task import association_task
-from clinometer.instruments.decision import (
-    LIMITS,
-    RULE_LIMIT,
-    TrialDraw,
-    decision_cells,
-    decision_fields,
-    shuffler,
-)
+from clinometer.instruments.word_association import association_task
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -92,7 +90,7 @@ MEASURE = Measure(
     "task. Each draw has four versions: each group with each task. Score = 1 for yes to a "
     "stereotypical pair or no to another, else 0.",
     asks=DECISIONS,
-    limits=(*LIMITS, RULE_LIMIT),
+    limits=(*DECISION_LIMITS, RULE_LIMIT),
 )
 
 #: Bai et al. call the tied tasks negative and the counter ones positive.

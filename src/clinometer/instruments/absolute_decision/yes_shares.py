@@ -23,7 +23,7 @@ from clinometer.authoring import (
     typed_columns,
     without_texts,
 )
-from clinometer.instruments import chained_task, relative_decision
+from clinometer.instruments import relative_decision
 
 __all__ = [
     "CONSISTENT",
@@ -41,8 +41,9 @@ NAME = "absolute_decision"
 #: Versions in which yes is stereotype-consistent.
 CONSISTENT = ("marginalized_tied", "default_counter")
 
-#: The measures of relative decisions, which are compared with absolute ones.
-RELATIVE = (relative_decision.MEASURE.name, chained_task.DECISION.name)
+#: The measures of relative decisions, which are compared with absolute ones. The chained task
+#: stands in the package beside, which is not imported here.
+RELATIVE = (relative_decision.MEASURE.name, "chained_decision")
 
 #: What relative and absolute decisions have in common: one scale, one neutral value, one sign.
 CONSISTENT_SHARE = Measure(

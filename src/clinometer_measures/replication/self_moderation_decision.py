@@ -22,7 +22,7 @@ from collections.abc import Mapping
 
 from clinometer.authoring import Study, Wording
 from clinometer.instruments import relative_decision
-from clinometer.instruments.self_moderation import Moderation, moderate
+from clinometer_measures.replication.self_moderation import Moderation, moderate
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

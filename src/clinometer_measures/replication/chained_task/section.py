@@ -12,13 +12,6 @@ from typing import Any
 import polars as pl
 
 from clinometer.authoring import FITS, KEYS, InputError, load_regressions
-from clinometer.instruments.chained_task.curves import (
-    METHODS,
-    decision_curves,
-    group_title,
-    odds_ratio,
-    points,
-)
 from clinometer.pieces import (
     FROM,
     NOTE,
@@ -41,6 +34,13 @@ from clinometer.pieces import (
     per_mode,
     render_table,
     who,
+)
+from clinometer_measures.replication.chained_task.curves import (
+    METHODS,
+    decision_curves,
+    group_title,
+    odds_ratio,
+    points,
 )
 
 __all__ = ["chained_section"]

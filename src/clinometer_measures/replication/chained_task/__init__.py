@@ -22,7 +22,6 @@ Deviations from the paper
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -47,20 +46,23 @@ from clinometer.authoring import (
     Size,
     StereotypeWords,
     Study,
+    TrialDraw,
     answer_assignment,
     assignments,
+    decision_cells,
+    decision_fields,
     fill,
     ordered_words,
     pair_words,
     read_choices,
+    shuffler,
     split_tasks,
     word_key,
 )
 from clinometer.instruments import relative_decision, word_association
-from clinometer.instruments.chained_task import regressions
-from clinometer.instruments.decision import TrialDraw, decision_cells, decision_fields, shuffler
+from clinometer_measures.replication.chained_task import regressions
 
-__all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT", "association_task"]
+__all__ = ["ASSOCIATION", "DECISION", "INSTRUMENT"]
 
 NAME = "chained_task"
 _FIRST = "The first task of a chained prompt: "
@@ -86,7 +88,9 @@ def _write_trial(
     """Return a trial with the columns that depend on its wording and mode."""
     values = ordered_words(draw.columns)
     groups = [values["group0"], values["group1"]]
-    association, attributes = association_task(study, design, words, groups, shuffler(draw))
+    association, attributes = word_association.association_task(
+        study, design, words, groups, shuffler(draw)
+    )
     choices = {**dict.fromkeys(attributes, groups), _decision_key(words): assignments(values)}
     return {
         **draw.columns,
@@ -94,21 +98,6 @@ def _write_trial(
         "prompt": fill(wording.wording, {**values, "association": association}),
         **MODES[design.mode].close(choices, None, None),
     }
-
-
-def association_task(
-    study: Study, design: Design, words: StereotypeWords, groups: Sequence[str], rng: random.Random
-) -> tuple[str, list[str]]:
-    """Write the association task of a longer prompt; return it with its words as ordered."""
-    part = study.instruments.word_association
-    wording = part.variations[part.default_variations[0]].wording
-    attributes = rng.sample(words.tied + words.counter, k=len(words.tied + words.counter))
-    values = {
-        "group0": groups[0],
-        "group1": groups[1],
-        "attributes": word_association.write_word_list(attributes, design),
-    }
-    return fill(f"{wording} {part.answer_format}".strip(), values), attributes
 
 
 def _decision_key(words: StereotypeWords) -> str:
@@ -184,7 +173,7 @@ INSTRUMENT = Instrument(
     paired=ASSOCIATION,
     details=regressions.DETAILS,
     analyse=regressions.analyse,
-    sections=("clinometer.instruments.chained_task.section:chained_section",),
+    sections=("clinometer_measures.replication.chained_task.section:chained_section",),
     sizes={"standard": Size(8)},
     place=5,
 )

@@ -30,7 +30,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from clinometer.authoring import VERSIONS, Example, Measure, Version, holds
-from clinometer.instruments.self_report import LIMITS, Form, Items, self_report
+from clinometer_measures.replication.self_report import LIMITS, Form, Items, self_report
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 

@@ -47,16 +47,17 @@ from clinometer.authoring import (
     Size,
     Study,
     StudyError,
+    TrialDraw,
     Version,
     Wording,
     Wordings,
     answer_scale,
     choose_step,
     closed_readers,
+    draw_words,
     fill,
     study_hash,
 )
-from clinometer.instruments.decision import TrialDraw, draw_words
 
 __all__ = ["LIMITS", "Form", "Items", "self_report"]
 

@@ -1,4 +1,7 @@
-"""Functions shared by the decision instruments: wordings, words and draws."""
+"""Decisions about people of two groups and tasks: wordings, words and draws of a study.
+
+What instruments of decisions have in common, whatever they ask: relative, absolute, chained.
+"""
 
 from __future__ import annotations
 
@@ -9,27 +12,23 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from clinometer.authoring import (
-    MODES,
-    ROLES,
-    Cell,
+from clinometer.contracts.assignments import ROLES
+from clinometer.contracts.cells import Cell
+from clinometer.contracts.design import Design, Groups, in_rounds, pairs
+from clinometer.contracts.instrument import Wording
+from clinometer.errors import StudyError
+from clinometer.modes import MODES
+from clinometer.stimuli import (
     DecisionWording,
-    Design,
-    Groups,
     Stereotype,
     StereotypeWords,
     Study,
-    StudyError,
-    Wording,
-    in_rounds,
-    pairs,
     study_hash,
     word_key,
 )
-from clinometer.instruments import word_association
 
 __all__ = [
-    "LIMITS",
+    "DECISION_LIMITS",
     "RULE_LIMIT",
     "TrialDraw",
     "any_words",
@@ -39,9 +38,11 @@ __all__ = [
     "shuffler",
 ]
 
+#: The parts of a study that word lists are made of: a prompt may begin with one.
+_LIST_PARTS = ("word_association", "dimensions")
 
 #: What decisions made of word lists cannot show.
-LIMITS = (
+DECISION_LIMITS = (
     "The decision tasks are built from the same word lists as the association test, so that the "
     "two can be compared. They are hypothetical and few. They do not represent the decisions a "
     "model takes part in elsewhere, and they are no audit of hiring or of any other practice.",
@@ -56,7 +57,7 @@ RULE_LIMIT = (
 def decision_fields(instrument: str) -> dict[str, Any]:
     """Return the fields of an `Instrument` that follow from a study's decisions."""
     return {
-        "parts": (*word_association.PARTS, instrument),  # a prompt may begin with a word list
+        "parts": (*_LIST_PARTS, instrument),
         "wordings": lambda study: _wordings(study, instrument),
         "words": lambda study, key, variation, _: _words(study, instrument, key, variation),
         "defect": lambda study, key, variation: _defect(study, instrument, key, variation),

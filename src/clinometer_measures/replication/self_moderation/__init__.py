@@ -151,7 +151,7 @@ def moderate(moderation: Moderation) -> Instrument:
         },
         simulate=partial(_simulate, moderation),
         analyse=partial(_analyse, measure),
-        sections=("clinometer.instruments.self_moderation.section:moderation_section",),
+        sections=("clinometer_measures.replication.self_moderation.section:moderation_section",),
         sizes={"standard": Size(8, studies=("bai2025",))},
         prose=60,  # a word and its reasons
         first_answer=first.first_answer or 80,
@@ -228,7 +228,9 @@ def _complete(
 
 
 def _analyse(measure: Measure, scores: pl.LazyFrame) -> Tables:
-    from clinometer.instruments.self_moderation.flags import estimate_flags  # imports scipy.stats
+    from clinometer_measures.replication.self_moderation.flags import (
+        estimate_flags,
+    )  # imports scipy.stats
 
     return Tables(estimate_flags(scores.collect(), measure.neutral))
 
