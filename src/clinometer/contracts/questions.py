@@ -233,6 +233,7 @@ class ClosedQuestion:
             else:
                 values.append(option.value)
                 decided.append(weight)
+        # Without abstentions the probabilities sum to 1, but for rounding.
         total = sum(decided) if abstentions else 1.0
         abstains = max(abstentions, default=0.0) > max(decided) and not self.ignores_abstentions
         if abstains or not total:
@@ -242,9 +243,9 @@ class ClosedQuestion:
         return max(min(values), min(max(values), mean))
 
     def _first_share(self, weights: Mapping[str, float]) -> float | None:
-        """Return the share of the option shown first; of a scale, from its last step to its first.
+        """Return the share of the option shown first, of those that are no abstention.
 
-        Abstentions are left out.
+        Of a scale it is how near an answer is to the first step: 1 there, 0 at the last.
         """
         if not self.ordered:
             return None
