@@ -21,11 +21,12 @@ SRC = Path(clinometer.__file__).parent
 MEASURES = SRC.parent / "clinometer_measures"
 
 #: What every room may import from.
-EVERYWHERE = {"errors", "packed", "secrets", "texts", "families"}
+EVERYWHERE = {"errors", "numbers", "packed", "secrets", "texts", "families"}
 
 #: Room → the rooms to its left, the only others it may import from.
 LEFT_OF = {
     "errors": set(),
+    "numbers": set(),
     "secrets": set(),
     "texts": set(),
     "packed": set(),

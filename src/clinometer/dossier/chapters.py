@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clinometer.pieces.prose import bracketed, number, percent
+from clinometer.numbers import bracketed, number, percent
 from clinometer.pieces.sections import Exchange, Quote, Term
 from clinometer.pieces.tables import ReportTable, TableCell, TableColumn, render_table
 from clinometer.results.controls import KINDS

@@ -31,12 +31,16 @@ from .prose import bracketed as bracketed
 from .prose import capital as capital
 from .prose import category_title as category_title
 from .prose import chance_note as chance_note
+from .prose import count as count
 from .prose import counted as counted
 from .prose import endings as endings
 from .prose import interval as interval
 from .prose import number as number
 from .prose import p_value as p_value
 from .prose import percent as percent
+from .prose import plain_text as plain_text
+from .prose import signed as signed
+from .prose import thousands as thousands
 from .published import Match as Match
 from .published import compare_published as compare_published
 from .sections import Section as Section
@@ -46,7 +50,6 @@ from .tables import Render as Render
 from .tables import ReportTable as ReportTable
 from .tables import TableColumn as TableColumn
 from .tables import alike as alike
-from .tables import count as count
 from .tables import render_table as render_table
 from .views import InstrumentResults as InstrumentResults
 from .views import who as who

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import number
 from clinometer.pieces.frames import add_columns
-from clinometer.pieces.prose import number
 from clinometer.pieces.tables import Render, ReportTable, TableColumn, render_table
 from clinometer.pieces.views import InstrumentResults
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.comparison import ticks_and_diamonds, with_published
 from clinometer.pieces.drawing.figures import Figure, mark_row, per_mode
@@ -15,9 +16,8 @@ from clinometer.pieces.drawing.intervals import range_text
 from clinometer.pieces.frames import add_columns
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.printed import MARKS, printed_values, wording_tables
-from clinometer.pieces.prose import interval, number
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import load_published
 from clinometer.reference.published import Published

@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 import polars as pl
 
+from clinometer.numbers import interval, number
 from clinometer.pieces.prose import (
     SCORE_VERDICTS,
     SIGNS,
-    interval,
-    number,
     verdict,
     verdict_class,
     verdict_kind,
@@ -30,7 +29,6 @@ __all__ = [
     "TableCell",
     "TableColumn",
     "alike",
-    "count",
     "mean_columns",
     "render_table",
 ]
@@ -162,8 +160,3 @@ def render_table(
         columns=tuple(heads),
         rows=tuple(zip(*bodies, strict=True)),
     )
-
-
-def count(value: int | None) -> str:
-    """Write a number of things; "n/a" where there is none."""
-    return "n/a" if value is None else str(value)

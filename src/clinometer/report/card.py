@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clinometer.pieces.prose import counted, mean_leans, percent, verdict_counts
+from clinometer.numbers import percent
+from clinometer.pieces.prose import counted, mean_leans, verdict_counts
 from clinometer.pieces.sections import Term
 from clinometer.pieces.tables import ReportTable, TableColumn, render_table
 from clinometer.pieces.views import InstrumentResults, trials_text

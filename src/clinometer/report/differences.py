@@ -7,12 +7,13 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, interval, number, p_value, signed
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure, mark_row
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.facts import Facts
 from clinometer.pieces.paragraphs import Paragraphs
-from clinometer.pieces.prose import bracketed, category_title, interval, number, p_value, verdict
+from clinometer.pieces.prose import category_title, verdict
 from clinometer.pieces.sections import Exchange, Quote, Section
 from clinometer.pieces.tables import VERDICT, ReportTable, TableColumn, render_table
 from clinometer.reference import load_published
@@ -144,7 +145,7 @@ def _difference_table(rows: pl.DataFrame) -> ReportTable:
         TableColumn("Measured with", _measure_name, "text", fold=True),
         TableColumn("Baseline", lambda r: number(r["baseline_estimate"])),
         TableColumn("Candidate's", lambda r: number(r["candidate_estimate"])),
-        TableColumn("Difference", lambda r: number(r["estimate"], signed=True)),
+        TableColumn("Difference", lambda r: signed(r["estimate"])),
         TableColumn("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
         TableColumn("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
         TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
@@ -194,7 +195,7 @@ def _change_table(rows: pl.DataFrame, caption: str) -> ReportTable:
         TableColumn("Measured with", _measure_name, "text", fold=True),
         TableColumn("Baseline by itself", lambda r: verdict(r["baseline_verdict"]), "text"),
         TableColumn("Candidate by itself", lambda r: verdict(r["candidate_verdict"]), "text"),
-        TableColumn("Difference", lambda r: number(r["estimate"], signed=True)),
+        TableColumn("Difference", lambda r: signed(r["estimate"])),
         TableColumn("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
         TableColumn("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
         VERDICT,
@@ -218,7 +219,7 @@ def _family_section(estimates: pl.DataFrame) -> Section | None:
         TableColumn("About", subject, "text"),
         TableColumn("Layer", lambda r: r["layer"] or "", "text"),
         TableColumn("Candidate", candidate_name, "text", fold=True),
-        TableColumn("Difference", lambda r: number(r["estimate"], signed=True)),
+        TableColumn("Difference", lambda r: signed(r["estimate"])),
         TableColumn("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
         TableColumn("p", lambda r: p_value(r["p"])),
     ]

@@ -20,6 +20,7 @@ from clinometer.pieces import (
     number,
     percent,
     render_table,
+    signed,
 )
 from clinometer_measures.hiring.grouping import FEWEST_DECIDED, FEWEST_SELECTED
 from clinometer_measures.hiring.part import SCORE, STEPS
@@ -142,7 +143,7 @@ def _validity_table(controls: pl.DataFrame, results: InstrumentResults) -> Repor
     def preferred(row: Mapping[str, Any]) -> str:
         """Write a share, or of scores a difference."""
         if row["dimension"] == SCORE:
-            return f"{number(_difference(row['estimate']), 1, signed=True)} points"
+            return f"{signed(_difference(row['estimate']), 1)} points"
         return number(_share(row["estimate"]))
 
     def ends(row: Mapping[str, Any]) -> str:
@@ -228,7 +229,7 @@ def _points_table(
     def points(row: Mapping[str, Any]) -> str:
         """Write a difference in points."""
         value = row["estimate"]
-        return number(None if value is None else factor * value, digits, signed=True)
+        return signed(None if value is None else factor * value, digits)
 
     def ends(row: Mapping[str, Any]) -> str:
         """Write its interval."""
@@ -285,7 +286,7 @@ def _with_ends(name: str, ends: str) -> Render:
     def write(row: Mapping[str, Any]) -> str:
         """Write those of a row."""
         low, high = row[f"{ends}_low"], row[f"{ends}_high"]
-        value = "" if row[name] is None else number(row[name], 1, signed=True)
+        value = "" if row[name] is None else signed(row[name], 1)
         return value if low is None else f"{value} [{interval(low, high, 1)}]"
 
     return write

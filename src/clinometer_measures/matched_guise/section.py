@@ -22,6 +22,7 @@ from clinometer.pieces import (
     number,
     p_value,
     render_table,
+    signed,
 )
 from clinometer.statistics.clustered import ClusteredMean
 from clinometer_measures.matched_guise.associations import MEASURES
@@ -77,7 +78,7 @@ def _point_sentences(results: InstrumentResults) -> Iterator[str]:
         points = [None if row[c] is None else 100 * row[c] for c in ("estimate", *_ENDS)]
         yield (
             f"{row['about']}, {row['model']}, mode {row['control_mode']}: "
-            f"{number(points[0], 0, signed=True)} points after the dialect "
+            f"{signed(points[0], 0)} points after the dialect "
             f"({interval(points[1], points[2], 0)})."
         )
 

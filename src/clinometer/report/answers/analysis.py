@@ -6,11 +6,12 @@ from functools import partial
 
 import polars as pl
 
+from clinometer.numbers import bracketed, interval, number, p_value
 from clinometer.pieces.drawing.figures import Figure, per_mode
 from clinometer.pieces.drawing.intervals import around, forest
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import bracketed, interval, number, p_value, scale
+from clinometer.pieces.prose import scale
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import FROM, NOTE, ReportTable, TableColumn, render_table
 from clinometer.pieces.views import InstrumentResults

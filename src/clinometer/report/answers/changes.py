@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import interval, number, p_value, signed
 from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import WORST, chance_note, interval, number, p_value
+from clinometer.pieces.prose import WORST, chance_note
 from clinometer.pieces.sections import Finding, Section
 from clinometer.pieces.tables import FROM, ReportTable, TableColumn, alike, render_table
 from clinometer.pieces.views import InstrumentResults
@@ -155,7 +156,7 @@ def change(row: Mapping[str, Any], plan: PlanFacts) -> str:
 
 def _points(share: float | None) -> str:
     """Write a difference of shares in percentage points."""
-    return "n/a" if share is None else number(100 * share, 0, signed=True)
+    return "n/a" if share is None else signed(100 * share, 0)
 
 
 def _range(row: Mapping[str, Any]) -> str:

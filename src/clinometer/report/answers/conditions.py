@@ -6,15 +6,16 @@ from functools import partial
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number, percent
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.comparison import bars, share_summary
 from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
 from clinometer.pieces.drawing.intervals import dots, forest
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import MEANINGS, interval, number, percent
+from clinometer.pieces.prose import MEANINGS
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import FROM, ReportTable, TableColumn, alike, render_table
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import REASONS
 

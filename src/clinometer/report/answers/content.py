@@ -13,12 +13,13 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number, p_value
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure, mark_row
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import WORST, endings, interval, number, p_value, scale, short_names
+from clinometer.pieces.prose import WORST, endings, scale, short_names
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import (
     FROM,
@@ -27,7 +28,6 @@ from clinometer.pieces.tables import (
     ReportTable,
     TableColumn,
     alike,
-    count,
     mean_columns,
     render_table,
 )

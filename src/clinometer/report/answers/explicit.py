@@ -12,12 +12,13 @@ from typing import Any
 import polars as pl
 
 from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.numbers import interval, number, p_value, signed
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure, per_mode
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.frames import in_order
 from clinometer.pieces.paragraphs import Paragraphs
-from clinometer.pieces.prose import capital, chance_note, interval, number, p_value
+from clinometer.pieces.prose import capital, chance_note
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
 from clinometer.pieces.views import AnswerResults
@@ -64,7 +65,7 @@ def _sentence(row: Mapping[str, Any], names: Mapping[str, str], interval_title: 
     return (
         f"{row['model']}, mode {row['mode']}: {names[row['candidate']]} "
         f"{number(row['candidate_estimate'])}, {names[row['baseline']]} "
-        f"{number(row['baseline_estimate'])}; gap {number(row['estimate'], signed=True)} "
+        f"{number(row['baseline_estimate'])}; gap {signed(row['estimate'])} "
         f"({interval_title} {interval(row['ci_low'], row['ci_high'])})"
         f"{chance_note(row)}."
     )
@@ -141,7 +142,7 @@ def _table(
         *alike(
             number, {"Implicit mean": "candidate_estimate", "Explicit mean": "baseline_estimate"}
         ),
-        TableColumn("Gap", lambda r: number(r["estimate"], signed=True)),
+        TableColumn("Gap", lambda r: signed(r["estimate"])),
         TableColumn(interval_title, lambda r: interval(r["ci_low"], r["ci_high"])),
         TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
         VERDICT,

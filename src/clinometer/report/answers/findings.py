@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from clinometer.numbers import interval, number, percent
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import (
     ALPHA,
@@ -18,11 +19,8 @@ from clinometer.pieces.prose import (
     capital,
     counted,
     headline_kind,
-    interval,
     lean_verb,
     mean_leans,
-    number,
-    percent,
     splits_text,
     verdict,
     verdict_count,

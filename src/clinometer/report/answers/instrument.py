@@ -12,22 +12,13 @@ import polars as pl
 from clinometer.contracts.catalogue import instrument_of
 from clinometer.contracts.failures import name_failure
 from clinometer.contracts.instrument import DrawSection
+from clinometer.numbers import interval, number, p_value, percent
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import per_mode
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import (
-    WORST,
-    capital,
-    category_title,
-    first_few,
-    interval,
-    number,
-    p_value,
-    percent,
-    splits_text,
-)
+from clinometer.pieces.prose import WORST, capital, category_title, first_few, splits_text
 from clinometer.pieces.published import published_section
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import (

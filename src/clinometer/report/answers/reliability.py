@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, count, interval, number, p_value, percent
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import bracketed, interval, number, p_value, percent
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, NOTE, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.tables import FROM, NOTE, ReportTable, TableColumn, render_table
 from clinometer.pieces.views import InstrumentResults
 from clinometer.statistics.reliability import FACETS
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from clinometer.numbers import percent
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.scatter import Panel, scatter
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import endings, percent, short_names, with_numbers
+from clinometer.pieces.prose import endings, short_names, with_numbers
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import MODE, Render, ReportTable, TableColumn, render_table
 from clinometer.pieces.views import InstrumentResults

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import polars as pl
 
+from clinometer.numbers import interval, number
 from clinometer.pieces.drawing.charts import Row, vega_lite
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.theme import HEAT, HEAT_STEPS
 from clinometer.pieces.frames import in_order, place
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import interval, number
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import FROM, ReportTable, TableColumn, render_table
 from clinometer.pieces.views import InstrumentResults

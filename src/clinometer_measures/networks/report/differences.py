@@ -6,12 +6,13 @@ from collections.abc import Collection
 
 import polars as pl
 
+from clinometer.numbers import bracketed, count, interval, number, p_value
 from clinometer.pieces.drawing.charts import LABELS
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, intervals
-from clinometer.pieces.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import NOTE, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import NOTE, ReportTable, TableColumn, alike, render_table
 from clinometer.reference import load_published
 from clinometer_measures.networks.report.results import PUBLISHED, Networks, dot
 

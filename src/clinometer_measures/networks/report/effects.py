@@ -10,19 +10,13 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, count, interval, number, p_value
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import intervals, range_text
-from clinometer.pieces.prose import (
-    bracketed,
-    cut,
-    interval,
-    interval_title,
-    number,
-    p_value,
-)
+from clinometer.pieces.prose import cut, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import Render, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import Render, ReportTable, TableColumn, alike, render_table
 from clinometer.reference import load_published
 from clinometer.texts import visible
 from clinometer_measures.networks.report.activations import heat_maps

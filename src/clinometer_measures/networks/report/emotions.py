@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number, p_value
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import intervals, range_text
-from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer_measures.networks.report.effects import (
     SCALE,
     grey_bars,

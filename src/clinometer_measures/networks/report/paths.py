@@ -10,12 +10,13 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number, p_value, signed
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, intervals, range_text
 from clinometer.pieces.frames import add_columns
-from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer_measures.networks.report.effects import grey_bars, placebo_columns, remarks
 from clinometer_measures.networks.report.results import NETWORK, Networks, dot, group_rows
 
@@ -124,5 +125,5 @@ def path_finding(part: pl.DataFrame) -> str:
         verdict = "shorter than with arbitrary primes and targets"
     else:
         verdict = "longer than with arbitrary primes and targets"
-    hops = f"{number(row['estimate'], signed=True)} hops, inconsistent − consistent"
+    hops = f"{signed(row['estimate'])} hops, inconsistent − consistent"
     return f"Stereotype-consistent paths: {hops} (p {p_value(row['p_claim'])}): {verdict}."

@@ -14,10 +14,11 @@ import polars as pl
 
 from clinometer.directory.results import read_family
 from clinometer.errors import InputError
+from clinometer.numbers import interval
 from clinometer.pieces.drawing.charts import Row, measured
 from clinometer.pieces.facts import Facts, read_facts, spaced
 from clinometer.pieces.frames import add_columns, place, with_shown_texts
-from clinometer.pieces.prose import cut, display_names, interval
+from clinometer.pieces.prose import cut, display_names
 from clinometer.pieces.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible

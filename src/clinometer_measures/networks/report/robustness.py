@@ -7,12 +7,13 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number, p_value, percent
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, intervals
-from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value, percent
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import Render, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import Render, ReportTable, TableColumn, alike, render_table
 from clinometer_measures.networks.report.effects import list_effects_by_network
 from clinometer_measures.networks.report.results import (
     APPROACHES,

@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 
 from clinometer.errors import InputError
+from clinometer.numbers import count, many, number, p_value, percent
 from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.prose import ALPHA, many, number, p_value, percent
+from clinometer.pieces.prose import ALPHA
 from clinometer.pieces.sections import Section, name_figures, truncation_note
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer.reference import load_published
 from clinometer.texts import visible
 from clinometer_measures.networks.layered_paths import TONES

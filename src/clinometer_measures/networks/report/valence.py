@@ -10,10 +10,11 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import interval, number, p_value
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, bars, intervals, range_text
-from clinometer.pieces.prose import interval, interval_title, number, p_value
+from clinometer.pieces.prose import interval_title
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer_measures.networks.report.effects import grey_bars, placebo_columns, remarks

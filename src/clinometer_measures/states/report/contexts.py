@@ -11,12 +11,12 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from clinometer.numbers import count, number
 from clinometer.pieces.drawing import charts
 from clinometer.pieces.drawing.charts import Row
 from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.prose import number
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer_measures.states.report.results import States, in_words
 
 __all__ = ["context_section"]

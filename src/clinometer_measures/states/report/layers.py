@@ -10,12 +10,13 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around
-from clinometer.pieces.prose import interval, interval_title, number
+from clinometer.pieces.prose import interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer.reference import load_published
 from clinometer_measures.states.report.curves import layer_figure
 from clinometer_measures.states.report.results import (

@@ -10,12 +10,13 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number, p_value, signed
 from clinometer.pieces.drawing.charts import Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import STAR, around, profile_rows, shortened
-from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer_measures.states.report.results import (
     READING,
     States,
@@ -227,8 +228,7 @@ def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
     stars: list[Row] = []
     for pairs in significant.partition_by("dimension", maintain_order=True):
         texts = [
-            f"{pair_label(row)} {number(row['estimate'], signed=True)}, p (Holm) "
-            f"{p_value(row['p_claim'])}"
+            f"{pair_label(row)} {signed(row['estimate'])}, p (Holm) {p_value(row['p_claim'])}"
             for row in pairs.iter_rows(named=True)
         ]
         star: Row = {

@@ -10,13 +10,14 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, count, number, p_value
 from clinometer.pieces.drawing.cells import Grid, cells, map_cell
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.facts import spaced
-from clinometer.pieces.prose import bracketed, interval_title, number, p_value
+from clinometer.pieces.prose import interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer_measures.states.report.curves import layer_figure
 from clinometer_measures.states.report.results import (
     IS_SINGLE_LAYER,

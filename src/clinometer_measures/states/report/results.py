@@ -13,9 +13,10 @@ from typing import Any
 import polars as pl
 
 from clinometer.directory.results import read_family
+from clinometer.numbers import interval, p_value
 from clinometer.pieces.facts import Facts, read_facts
 from clinometer.pieces.frames import add_columns, place, with_shown_texts
-from clinometer.pieces.prose import cut, display_names, interval, interval_title, p_value
+from clinometer.pieces.prose import cut, display_names, interval_title
 from clinometer.pieces.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible

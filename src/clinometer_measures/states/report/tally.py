@@ -10,9 +10,10 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count
 from clinometer.pieces.prose import ALPHA
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
 from clinometer.reference import load_published
 from clinometer_measures.states.report.results import (
     States,
