@@ -279,3 +279,35 @@ def test_no_public_class_has_the_name_of_another() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, set()).add(str(path))
     assert not {name: modules for name, modules in places.items() if len(modules) > 1}
+
+
+def functions(path: Path) -> list[ast.FunctionDef]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def test_tables_are_data() -> None:
+    """Most are specifications that are rendered with rows; a function makes what depends on data."""
+    returned = [node.returns for path in SRC.parent.rglob("*.py") for node in functions(path)]
+    assert sum("ReportTable" in ast.unparse(node) for node in returned if node) <= 30
+
+
+#: A number with digits after its point: ".2f", "+.3f", ".0%".
+DIGITS = re.compile(r"\.\d[f%]$")
+#: Writes such numbers, for all others.
+NUMBERS = SRC / "numbers.py"
+
+
+def test_numbers_are_written_in_one_place() -> None:
+    """Others write only what is no result: seconds, dollars, constants of a text."""
+    places = []
+    for path in SRC.parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            spec = node.format_spec if isinstance(node, ast.FormattedValue) else None
+            if (
+                path != NUMBERS
+                and spec is not None
+                and DIGITS.search(ast.unparse(spec).strip("f'"))
+            ):
+                places.append(f"{path.name}: {ast.unparse(node)}")
+    assert len(places) <= 40, places

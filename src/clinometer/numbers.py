@@ -18,6 +18,7 @@ __all__ = [
     "interval",
     "many",
     "number",
+    "out_of",
     "p_value",
     "percent",
     "plain_text",
@@ -91,6 +92,11 @@ def many(value: int | str) -> str:
         return f"{int(exact):,}"
     digits, power = f"{exact:.1e}".split("e+")
     return f"{digits} × 10^{power}"
+
+
+def out_of(part: int | None, whole: int | None) -> str:
+    """Write how many things of how many."""
+    return f"{count(part)} / {count(whole)}"
 
 
 def plain_text(value: object) -> str:

@@ -36,6 +36,7 @@ from .prose import counted as counted
 from .prose import endings as endings
 from .prose import interval as interval
 from .prose import number as number
+from .prose import out_of as out_of
 from .prose import p_value as p_value
 from .prose import percent as percent
 from .prose import plain_text as plain_text
@@ -45,11 +46,11 @@ from .published import Match as Match
 from .published import compare_published as compare_published
 from .sections import Section as Section
 from .tables import FROM as FROM
-from .tables import NOTE as NOTE
-from .tables import Render as Render
+from .tables import ROW as ROW
+from .tables import STEREOTYPE as STEREOTYPE
 from .tables import ReportTable as ReportTable
 from .tables import TableColumn as TableColumn
-from .tables import alike as alike
-from .tables import render_table as render_table
+from .tables import TableSpec as TableSpec
+from .tables import head as head
 from .views import InstrumentResults as InstrumentResults
 from .views import who as who
