@@ -243,12 +243,11 @@ def _lean_cell(row: Mapping[str, Any]) -> str:
 #: The verdict of a mean in these prompts and in others.
 LEAN = TableColumn("Verdict", ROW, _lean_cell, "verdict")
 
-_ENDS = {"prompts": "ci_low_bounded ci_high_bounded", "other_prompts": "ci_low ci_high"}
 #: A mean, and its intervals in both ranges.
 MEAN = (
     TableColumn("Mean", "estimate", numbers.number),
-    *(
-        TableColumn(f"{{interval}} {RANGES[name]}", ends, numbers.interval)
-        for name, ends in _ENDS.items()
+    TableColumn(
+        f"{{interval}} {RANGES['prompts']}", "ci_low_bounded ci_high_bounded", numbers.interval
     ),
+    TableColumn(f"{{interval}} {RANGES['other_prompts']}", "ci_low ci_high", numbers.interval),
 )

@@ -75,10 +75,10 @@ _STATEMENTS = (
     "of one group on both sides, and state the group in one résumé: a member of a Black "
     "professional association beside a member of a professional association. Both are differences "
     "of scores, default less marginalized, in points of a scale from 1 to 10. They differ where "
-    f"the interval of the difference excludes 0, and agree where it lies within {MARGIN:.1f}. A "
-    "statement is another signal than a name, and may be read as an achievement: a lean by names "
-    "alone is one about names, and one by both is about the group. Intervals are over names, "
-    "occupations and wordings, each for itself."
+    "the interval of the difference excludes 0, and agree where it lies within "
+    f"{number(MARGIN, 1)}. A statement is another signal than a name, and may be read as an "
+    "achievement: a lean by names alone is one about names, and one by both is about the group. "
+    "Intervals are over names, occupations and wordings, each for itself."
 )
 _PLACES = (
     "Top and bottom tenth: of all candidates of a run, those with the highest and the lowest "

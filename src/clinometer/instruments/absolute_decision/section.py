@@ -27,6 +27,7 @@ from clinometer.pieces import (
     counted,
     endings,
     in_layers,
+    interval,
     number,
     styled_channel,
     tooltips,
@@ -45,7 +46,7 @@ _COLUMNS = {
     for version in ("marginalized_tied", "default_tied", "marginalized_counter", "default_counter")
 }
 #: The classes of colour, in words; five of equal width.
-_STEPS = tuple(f"{step / 5:.1f} to {(step + 1) / 5:.1f}" for step in range(5))
+_STEPS = tuple(interval(step / 5, (step + 1) / 5, 1) for step in range(5))
 
 _TIPS = (
     *(("Stereotype", "label"), ("Asked about", "about")),

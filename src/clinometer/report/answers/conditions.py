@@ -101,7 +101,7 @@ def _group_words(marginalized: str | None, default: str | None) -> str:
     return f"{marginalized or '–'} / {default or '–'}"
 
 
-_COUNT_COLUMNS = (
+_COUNT_COLUMNS: tuple[str | TableColumn, ...] = (
     *FROM,
     "n",
     "n_scored",

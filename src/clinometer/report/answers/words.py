@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 import polars as pl
 
@@ -36,9 +36,9 @@ MOST_WORDS = 3
 
 #: The classes of colour, in words.
 _STEPS = (
-    f"below {HEAT_STEPS[0]:.2f}",
-    *(f"{low:.2f} to {high:.2f}" for low, high in pairwise(HEAT_STEPS)),
-    f"from {HEAT_STEPS[-1]:.2f}",
+    f"below {number(HEAT_STEPS[0])}",
+    *starmap(interval, pairwise(HEAT_STEPS)),
+    f"from {number(HEAT_STEPS[-1])}",
 )
 _SHARE = "Share of the marginalized group"
 _TIPS = (("attribute", "Word or task"), ("set", "Set"), ("column", "Group words or run"))
