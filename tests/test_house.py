@@ -22,11 +22,12 @@ SRC = Path(clinometer.__file__).parent
 MEASURES = SRC.parent / "clinometer_measures"
 
 #: What every room may import from.
-EVERYWHERE = {"errors", "packed", "secrets", "texts"}
+EVERYWHERE = {"errors", "numbers", "packed", "secrets", "texts"}
 
 #: Room → the rooms to its left, the only others it may import from.
 LEFT_OF = {
     "errors": set(),
+    "numbers": set(),
     "secrets": set(),
     "texts": set(),
     "packed": set(),
@@ -313,3 +314,31 @@ def test_quantiles_are_taken_in_statistics_alone() -> None:
     for path in SRC.parent.rglob("*.py"):
         if SRC / "statistics" not in path.parents:
             assert not quantiles(path), path
+
+
+def functions(path: Path) -> list[ast.FunctionDef]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def test_tables_are_data() -> None:
+    """Most are specifications, rendered with rows; a function makes what depends on data."""
+    returned = [node.returns for path in SRC.parent.rglob("*.py") for node in functions(path)]
+    assert sum("ReportTable" in ast.unparse(node) for node in returned if node) <= 30
+
+
+#: A number with digits after its point, or a share: ".2f", "+.3f", ".0%"; not ",.2f", of money.
+DECIMALS = re.compile(r"^[+]?\.[1-9]f$|%$")
+#: Where such a number is no result of a measurement: dollars and seconds.
+PRICES_AND_TIMES = {"answering.py", "batching.py", "output.py", "checking.py"}
+
+
+def test_numbers_are_written_in_one_place() -> None:
+    places = set()
+    for path in SRC.parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FormattedValue) and isinstance(node.format_spec, ast.JoinedStr):
+                spec = "".join(str(part.value) for part in node.format_spec.values
+                               if isinstance(part, ast.Constant))  # fmt: skip
+                places |= {path.name} if DECIMALS.search(spec) else set()
+    assert places == PRICES_AND_TIMES | {"numbers.py"}

@@ -100,6 +100,7 @@ from clinometer.results import Measure as Measure
 from clinometer.results import Schema as Schema
 from clinometer.results import as_estimates as as_estimates
 from clinometer.results import check as check
+from clinometer.results.columns import Meaning as Meaning
 from clinometer.results.columns import columns as columns
 from clinometer.results.columns import typed_columns as typed_columns
 from clinometer.results.columns import without_texts as without_texts

@@ -12,7 +12,7 @@ from clinometer.comparing.comparison import compare
 from clinometer.comparing.writing import write_comparison
 from clinometer.directory.results import read_detail, read_estimates, write_results
 from clinometer.errors import InputError, PlanError
-from clinometer.pieces.prose import number
+from clinometer.numbers import signed
 from clinometer.report import write_report
 from clinometer.results import RESPONSES
 
@@ -106,7 +106,7 @@ def test_the_first_screen_has_the_decision_the_figure_and_what_changed(compared)
     for row in rows.drop_nulls("verdict").iter_rows(named=True):
         name = row["category"].capitalize() if row["category"] else "All"
         (cell,) = re.findall(rf'<th scope="row">{name}</th>\s*<td[^>]*>([^<]*)', first)
-        assert cell.startswith(number(row["estimate"], signed=True))
+        assert cell.startswith(signed(row["estimate"]))
         assert cell.endswith(row["verdict"].replace("_", " "))
     changed = [text.replace(" -> ", " → ") for text in decision["changed"]]
     assert changed and changed[0] in first

@@ -5,11 +5,7 @@ import pytest
 from clinometer.pieces.prose import (
     SCORE_VERDICTS,
     file_names,
-    interval,
     mean_text,
-    number,
-    p_value,
-    percent,
     short_names,
     verdict,
     verdict_class,
@@ -18,20 +14,6 @@ from clinometer.pieces.prose import (
 )
 from clinometer.results import Measure
 from clinometer.results.verdicts import VERDICTS, explained, print_mean_verdict
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(-0.123, "−0.12"), (0.0, "0.00"), (-0.001, "0.00"), (None, "n/a"), (float("nan"), "n/a")],
-)
-def test_numbers(value, text):
-    assert number(value) == text
-
-
-def test_intervals_shares_and_p_values():
-    assert interval(-0.1, 0.25) == "−0.10 to 0.25" and interval(None, 1) == "n/a"
-    assert percent(0.824) == "82%" and percent(None) == "n/a"
-    assert [p_value(p) for p in (0.00001, 0.04, 1.0, None)] == ["< .001", ".040", "1.000", "n/a"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from clinometer.audits.nearest import nearest_components
 from clinometer.audits.planning import planned_scores, power_of_plan
 from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES
 from clinometer.models.providers import find_provider
+from clinometer.numbers import number, percent
 from clinometer.results import Measure
 from clinometer.statistics.limits import RowErrors, with_times
 from clinometer.statistics.means import Ranges, means
@@ -79,15 +80,16 @@ class DecidedLimit:
     def text(self) -> str:
         """Say what this size decides, and which size decides the limit."""
         model = "an unchanged model" if self.rule.what == "change" else "a neutral model"
-        passes = f"{self.rule.title}: {model} passes in {self.chance:.0%} of runs"
+        passes = f"{self.rule.title}: {model} passes in {percent(self.chance)} of runs"
         if self.is_decided:
-            return f"{passes} ({self.trials:,} trials; from {self.smallest:.2f} on in {CHANCE:.0%})"
+            limits = f"from {number(self.smallest)} on in {percent(CHANCE)}"
+            return f"{passes} ({self.trials:,} trials; {limits})"
         requirement = f"{self.rule.at_most:g} takes more wordings or group words"
         if self.needed is not None:
             price = f", about ${self.usd:,.2f}" if self.usd else ""
             requirement = f"{self.rule.at_most:g} takes {self.needed:,} trials{price}"
         return (
-            f"{passes}: {self.trials:,} trials decide limits of {self.smallest:.2f} and more; "
+            f"{passes}: {self.trials:,} trials decide limits of {number(self.smallest)} and more; "
             f"{requirement}"
         )
 

@@ -10,6 +10,7 @@ import click
 from clinometer.cli.options import CONDITION, FILE, FOLDER, TABLE, Option, command
 from clinometer.cli.output import echo
 from clinometer.errors import InputError
+from clinometer.numbers import bracketed, interval, number, p_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -145,16 +146,6 @@ def _verdict_text(row: dict[str, Any]) -> str:
     return lean_text(*verdicts, directed=measure_of(row["instrument"]).directed)
 
 
-def _interval_texts(row: dict[str, Any], digits: int) -> tuple[str, str, str]:
-    """Format an estimate and the ends of its interval; a dash where there is none."""
-    estimate, low, high = (row[name] for name in ("estimate", "ci_low", "ci_high"))
-    return _number(estimate, digits), _number(low, digits), _number(high, digits)
-
-
-def _number(number: float | None, digits: int) -> str:
-    return "–" if number is None else f"{number:.{digits}f}"
-
-
 @command("agreement")
 @_scores(
     "A .csv or .parquet table with a reading and a label in each row. clinometer score copies a "
@@ -208,23 +199,24 @@ def agreement_command(
 def _say_agreement(estimates: pl.DataFrame, counts: dict[str, Any]) -> None:
     """Print the agreement of all rows, and how often each reading has each label."""
     rows = {row["measure"]: row for row in estimates.iter_rows(named=True)}
-    share = _number(rows["read_share"]["estimate"], 3)
-    kappa = _number(rows["kappa"]["estimate"], 3)
-    agree, low, high = _interval_texts(rows["agreement"], 3)
-    echo(
-        f"{counts['n']:,} labels, {share} read; of these {agree} agree ({low} to {high}), "
-        f"kappa {kappa}"
-    )
+    share = number(rows["read_share"]["estimate"], 3)
+    kappa = number(rows["kappa"]["estimate"], 3)
+    agreement = rows["agreement"]
+    agree = number(agreement["estimate"], 3)
+    ends = interval(agreement["ci_low"], agreement["ci_high"], 3)
+    echo(f"{counts['n']:,} labels, {share} read; of these {agree} agree ({ends}), kappa {kappa}")
     echo("            label 1  label 0")
     for name, code in (("read 1", "1"), ("read 0", "0"), ("not read", "missing_")):
         echo(f"  {name:9}{counts[f'n_{code}1']:>9,}{counts[f'n_{code}0']:>9,}")
     for row in estimates.filter(measure="corrected_mean").iter_rows(named=True):
-        mean, low, high = _interval_texts(row, 3)
         unlabelled = counts["n_unlabelled_read"]
         echo(
-            f"mean corrected by labels: {mean} [{low}, {high}] ({unlabelled:,} readings without "
-            "one)"
+            f"mean corrected by labels: {_with_interval(row)} ({unlabelled:,} readings without one)"
         )
+
+
+def _with_interval(row: dict[str, Any]) -> str:
+    return bracketed(row["estimate"], row["ci_low"], row["ci_high"], 3)
 
 
 @command("regress")
@@ -299,11 +291,10 @@ def regress_command(answers: Path, out: Path, comparison: Path | None, **options
     echo(f"{table.height:,} coefficients: {out}")
 
 
-def _line(row: dict[str, object]) -> str:
+def _line(row: dict[str, Any]) -> str:
     """Format a coefficient with its interval, or the reason why there is none."""
     start = f"{row['predictor']} ({row['component']}), {row['method']}, n {row['n_scored']}: "
     if row["estimate"] is None:
         return f"{start}{row['note']}"
-    fit = "" if row["aic"] is None else f", AIC {row['aic']:.2f}, BIC {row['bic']:.2f}"
-    ends = f"[{row['ci_low']:.3f}, {row['ci_high']:.3f}]"
-    return f"{start}b {row['estimate']:.3f} {ends}, p {row['p']:.2g}{fit}"
+    fit = "" if row["aic"] is None else f", AIC {number(row['aic'])}, BIC {number(row['bic'])}"
+    return f"{start}b {_with_interval(row)}, p {p_value(row['p'])}{fit}"

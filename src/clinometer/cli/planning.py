@@ -18,6 +18,7 @@ from clinometer.cli.options import (
 )
 from clinometer.cli.output import counting_bar, echo, remark
 from clinometer.errors import InputError
+from clinometer.numbers import number
 from clinometer.results.controls import NULLS
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _allocate(plan: Plan, calls: int, options: dict[str, Any]) -> tuple[pl.DataF
         effect, model_effect = row["smallest_effect"], row["smallest_effect_model"]
         lines.append(
             f"{''.join(f'{count:>8}' for count in counts)}"
-            f"  {_number(effect):>10}  {_number(model_effect):>5}"
+            f"  {_on_scale(effect):>10}  {_on_scale(model_effect):>5}"
         )
     return table, lines
 
@@ -173,8 +174,9 @@ def _allocate(plan: Plan, calls: int, options: dict[str, Any]) -> tuple[pl.DataF
 _LEVELS = ("model", "category", "stereotype")
 
 
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.2f}"
+def _on_scale(value: float | None) -> str:
+    """Write a distance from neutral; there may be none on the scale that is found."""
+    return number(value, missing="none")
 
 
 def _power_lines(table: pl.DataFrame) -> list[str]:
@@ -199,12 +201,12 @@ def _power_lines(table: pl.DataFrame) -> list[str]:
             )
             label = f"{level} ({rows.height})" if rows.height > 1 else level
             lines.append(
-                f"  {label:22}{pairs:>7.0f}{'±' + _number(half_width):>10}"
+                f"  {label:22}{pairs:>7.0f}{'±' + _on_scale(half_width):>10}"
                 f"  {_effect_text(rows, 'smallest_effect'):27}"
-                f"{_effect_text(rows, 'smallest_change'):27}{_number(equivalent_power):>10}"
+                f"{_effect_text(rows, 'smallest_change'):27}{_on_scale(equivalent_power):>10}"
             )
         if control == "positive":
-            lines.append(f"  beyond the margin from {_number(run['smallest_beyond'][0])}")
+            lines.append(f"  beyond the margin from {_on_scale(run['smallest_beyond'][0])}")
         lines.append(f"  components: {run['planned_from'][0]}")
     return lines
 
@@ -218,10 +220,10 @@ def _effect_text(rows: pl.DataFrame, column: str) -> str:
 
     effects = rows[column]
     without = effects.null_count()
-    middle = _number(median_effect(effects))
+    middle = _on_scale(median_effect(effects))
     if rows.height == 1 or without == rows.height:
         return middle
-    smallest, largest = map(_number, (effects.min(), effects.max()))  # type: ignore[arg-type]
+    smallest, largest = map(_on_scale, (effects.min(), effects.max()))  # type: ignore[arg-type]
     if without:
         return f"{middle} (from {smallest}; {without} of {rows.height} none)"
     return f"{middle} ({smallest} to {largest})"
@@ -249,7 +251,7 @@ def _run_text(run: pl.DataFrame) -> str:
     if run["control"][0] is not None:
         effects = run["smallest_beyond"]  # of a control with dimensions, in the worst of them
         largest = None if effects.null_count() else effects.max()
-        return f"control; shown to lie beyond the margin from {_number(largest)}"  # type: ignore[arg-type]
+        return f"control; shown to lie beyond the margin from {_on_scale(largest)}"  # type: ignore[arg-type]
     texts = []
     for level in _LEVELS:
         rows = run.filter(level=level)

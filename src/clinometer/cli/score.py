@@ -9,6 +9,7 @@ import click
 
 from clinometer.cli.options import CONDITION, FILE, SCORING, TABLE, command
 from clinometer.cli.output import echo
+from clinometer.numbers import number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,7 +130,7 @@ def _say_scores(path: Path) -> None:
     for (model, measure, condition), part in scores.group_by(run, maintain_order=True):
         neutral = measure_of(measure).neutral
         mean = part.select(pl.col("score").cast(pl.Float64).mean()).item()
-        mean_text = "no score" if mean is None else f"mean {mean:.2f} (neutral {neutral:g})"
+        mean_text = "no score" if mean is None else f"mean {number(mean)} (neutral {neutral:g})"
         condition_text = "" if condition == "none" else f", {condition}"
         lines.append(f"{model}, {measure}{condition_text}: {mean_text}; {_counts_text(part)}")
     if len(lines) != 1:

@@ -10,6 +10,7 @@ import click
 
 from clinometer.cli.options import FILE, command
 from clinometer.cli.output import echo
+from clinometer.numbers import number
 from clinometer.texts import visible
 
 __all__ = ["show_command"]
@@ -77,7 +78,7 @@ def _estimate_line(row: dict[str, Any]) -> str:
 
 def _heading(row: dict[str, Any]) -> str:
     """Name a trial, with its score, or why it has none, and its group words."""
-    score = row["reason"] if row["score"] is None else f"{row['score']:.3f}"
+    score = row["reason"] if row["score"] is None else number(row["score"], 3)
     words = " / ".join(filter(None, (row["marginalized"], row["default"])))
     names = [row["model"]]
     if f".{row['stereotype']}." not in row["trial_id"]:  # recorded answers are only numbered

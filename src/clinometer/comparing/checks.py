@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from clinometer.numbers import bracketed
 from clinometer.results import CONDITIONS
 
 __all__ = ["WORST", "CheckKind", "GateCheck", "Outcome", "condition_text", "estimate_text",
@@ -48,4 +49,4 @@ def estimate_text(row: Mapping[str, Any]) -> str:
     """Name an estimate with its interval."""
     if row["ci_low"] is None:
         return row_name(row)
-    return f"{row_name(row)} {row['estimate']:.2f} [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"
+    return f"{row_name(row)} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}"

@@ -29,6 +29,7 @@ from clinometer.comparing.independent import compare_estimates
 from clinometer.comparing.matching import compare_scores
 from clinometer.comparing.runs import ComparedRun, choose, estimate_run_means, read_runs
 from clinometer.errors import InputError
+from clinometer.numbers import number
 from clinometer.results import ESTIMATES
 from clinometer.results.controls import controls_of, describe_lacking_controls
 from clinometer.results.ranges import rows_of_range
@@ -277,5 +278,5 @@ def _match_text(row: dict[str, Any]) -> str:
     n_unpaired = row["n_unasked_baseline"] + row["n_unasked_candidate"]
     omission = f", {n_unpaired:,} asked of one run only left out" if n_unpaired else ""
     gain = row["pairing_gain"]
-    worth = "" if gain is None else f"; unpaired it takes {gain:.1f} times as many"
+    worth = "" if gain is None else f"; unpaired it takes {number(gain, 1)} times as many"
     return f"{difference}; in pairs, {row['n']:,} trials{omission}{worth}"

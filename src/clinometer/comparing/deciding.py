@@ -28,6 +28,7 @@ import polars as pl
 
 from clinometer.comparing.changes import FAMILY, mark_family
 from clinometer.comparing.intervals import interval_of_row
+from clinometer.numbers import interval, number, signed
 from clinometer.results.ranges import RANGES, rows_of_range
 from clinometer.results.verdicts import (
     BETTER,
@@ -169,7 +170,7 @@ def row_text(row: dict[str, Any]) -> str:
     """Name a row of a profile with its values, difference and interval."""
     subject = row["stereotype"] or row["category"] or "all stereotypes"
     names = (row[name] for name in ("instrument", "study", "dimension", "mode"))
-    before, after = (_number(row[f"{run}_estimate"]) for run in ("baseline", "candidate"))
+    before, after = (number(row[f"{run}_estimate"]) for run in ("baseline", "candidate"))
     return (
         f"{subject} ({', '.join(filter(None, names))}) {before} -> {after}, {difference_text(row)}"
     )
@@ -177,22 +178,11 @@ def row_text(row: dict[str, Any]) -> str:
 
 def difference_text(row: Mapping[str, Any]) -> str:
     """Write a difference with the interval that its verdict rests on."""
-    mean = _number(row["estimate"], "+")
+    mean = signed(row["estimate"])
     if row["confidence"] is None:
         return mean
     # The bound on each side errs with 1 − confidence, so that the interval of both is narrower.
     ends = interval_of_row(row, 2.0 * row["confidence"] - 1.0)
     if row["verdict"] in (WORSE, TURNED, BETTER):
         ends = None if row["ci_low"] is None else (row["ci_low"], row["ci_high"])
-    if ends is None:
-        return mean
-    low, high = (_number(end, "+") for end in ends)
-    return f"{mean} [{low}, {high}]"
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    """Write a number with two digits; 0 has no sign."""
-    if value is None:
-        return "–"
-    text = f"{value:{sign}.2f}"
-    return text if float(text) else "0.00"
+    return mean if ends is None else f"{mean} [{interval(*ends)}]"

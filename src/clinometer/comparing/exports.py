@@ -26,6 +26,7 @@ from pydantic import BaseModel
 
 from clinometer import __version__
 from clinometer.comparing.gating import CODES, CheckKind, Gated
+from clinometer.numbers import percent
 from clinometer.texts import visible, write_text
 
 __all__ = [
@@ -121,7 +122,7 @@ def as_markdown(report: GateReport) -> str:
         title,
         "",
         f"{_escape_markdown(report.model or '')}{against}; {report.declaration}. Judged on "
-        f"intervals that err with at most {1.0 - (report.confidence or 0.0):.0%}.",
+        f"intervals that err with at most {percent(1.0 - (report.confidence or 0.0))}.",
         "",
         "| | check | what was found |",
         "|---|---|---|",

@@ -49,6 +49,7 @@ from clinometer.comparing.comparison import Comparison, compare_runs
 from clinometer.comparing.rules import RuleRows, check_rule
 from clinometer.comparing.runs import ComparedRun, choose, choose_run, estimate_run_means, read_runs
 from clinometer.errors import ExitCode, InputError
+from clinometer.numbers import percent
 from clinometer.results.controls import CONTROL_KEYS, Control, controls_of
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.records import text_hash
@@ -270,11 +271,12 @@ def _compliance_checks(
         elif ends[1] < policy.compliance:
             outcome = "fail"
         reason = (
-            f"{row['compliance']:.1%} of {answers:,} answers scored [{ends[0]:.1%}, {ends[1]:.1%}]"
+            f"{percent(row['compliance'], 1)} of {answers:,} answers scored "
+            f"[{' to '.join(percent(end, 1) for end in ends)}]"
         )
         yield GateCheck(
             "compliance",
-            f"{condition_text(row)}: at least {policy.compliance:.0%}",
+            f"{condition_text(row)}: at least {percent(policy.compliance)}",
             outcome,
             reason,
         )

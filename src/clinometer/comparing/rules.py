@@ -23,6 +23,7 @@ from clinometer.comparing.harm import (
 )
 from clinometer.comparing.intervals import interval_of_row
 from clinometer.errors import InputError
+from clinometer.numbers import interval, number, signed
 from clinometer.results.ranges import Range, range_text, rows_of_range
 from clinometer.results.verdicts import BETTER, NO_CHANGE, NOT_WORSE, TURNED, WORSE
 from clinometer.statistics.limits import RowErrors
@@ -155,10 +156,12 @@ def _decided_limit(outcomes: Sequence[_RowOutcome], rule: Rule, limits: Limits) 
     smallest = RowErrors(np.array(errors), np.array(reaches)).smallest_limit()
     if smallest <= rule.at_most:
         return ""
-    text = f"; so many answers decide limits of {smallest:.2f} and more"
+    text = f"; so many answers decide limits of {number(smallest)} and more"
     if rule.what == "mean":
         return text
-    return f"{text}, {rule.at_most:g} takes {(smallest / rule.at_most) ** 2:.1f} times as many"
+    return (
+        f"{text}, {rule.at_most:g} takes {number((smallest / rule.at_most) ** 2, 1)} times as many"
+    )
 
 
 def _range_of(outcomes: Sequence[_RowOutcome], range_name: Range) -> str:
@@ -202,5 +205,5 @@ def _judged_text(row: Mapping[str, Any], confidence: float) -> str:
     if row["factor"] is None:
         return estimate_text({**row, "ci_low": low, "ci_high": high})
     before, after = row["baseline_estimate"], row["candidate_estimate"]
-    difference = f"{row['estimate']:+.2f} [{low:+.2f}, {high:+.2f}]"
-    return f"{row_name(row)} changed by {difference}, {before:.2f} -> {after:.2f}"
+    difference = f"{signed(row['estimate'])} [{interval(low, high)}]"
+    return f"{row_name(row)} changed by {difference}, {number(before)} -> {number(after)}"

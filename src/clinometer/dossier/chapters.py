@@ -6,9 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clinometer.pieces.prose import bracketed, number, percent
+from clinometer.numbers import bracketed, number, percent
 from clinometer.pieces.sections import Exchange, Quote, Term
-from clinometer.pieces.tables import ReportTable, TableCell, TableColumn, render_table
+from clinometer.pieces.tables import (
+    ROW,
+    ReportTable,
+    TableCell,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer.results.controls import KINDS
 from clinometer.sharing.counts import RUN
 
@@ -165,43 +172,52 @@ def _controls_chapter(content: Mapping[str, Any]) -> Chapter:
     )
 
 
-def law_chapter(content: Mapping[str, Any]) -> Chapter | None:
-    """Return the tables of Local Law 144; None where no instrument selects candidates."""
-    law = content["law_tables"]
-    if law is None:
-        return None
-    columns = [
-        TableColumn("Table", lambda r: r["grouping"], "head"),
-        TableColumn("Asked", _question_text, "text", fold=True),
-        TableColumn("Category", _category, "text"),
-        TableColumn("Assessed", lambda r: f"{r['n']:,.0f}"),
-        TableColumn("Selected", lambda r: f"{r['n_positive']:,.0f}"),
-        TableColumn("Rate", lambda r: number(r["rate"], 3)),
-        TableColumn("Impact ratio", _ratio),
-    ]
-    excluded = ", ".join(law["excluded"]) or "none"
-    caption = f"Left out as below 2% of the data: {excluded}."
-    return Chapter(
-        "law",
-        "Selection rates and impact ratios",
-        tuple(law["not_evidence_for"]),
-        (Term("Dates", law["dates"]), Term("Data source", law["data_source"])),
-        tables=(render_table(law["tables"], caption, columns),),
-    )
-
-
 def _question_text(row: Mapping[str, Any]) -> str:
     """Say how candidates were asked about, of a row of the law's tables."""
     names = (row.get(name) for name in RUN if name != "model")
     return ", ".join(dict.fromkeys(name for name in names if name not in (None, "none")))
 
 
-def _category(row: Mapping[str, Any]) -> str:
-    return " · ".join(filter(None, (row["race"], row["gender"])))
+def _people(count: float) -> str:
+    return f"{count:,.0f}"
 
 
-def _ratio(row: Mapping[str, Any]) -> str:
-    return "left out" if row["excluded"] else number(row["impact_ratio"], 3)
+def _ratio(ratio: float | None, excluded: bool) -> str:
+    return "left out" if excluded else number(ratio, 3)
+
+
+_LAW = TableSpec(
+    "Left out as below 2% of the data: {excluded}.",
+    (
+        head("grouping", "Table"),
+        TableColumn("Asked", ROW, _question_text, "text", same="in caption"),
+        TableColumn(
+            "Category",
+            "race gender",
+            lambda race, gender: " · ".join(filter(None, (race, gender))),
+            "text",
+        ),
+        TableColumn("Assessed", "n", _people),
+        TableColumn("Selected", "n_positive", _people),
+        TableColumn("Rate", "rate", number, digits=3),
+        TableColumn("Impact ratio", "impact_ratio excluded", _ratio),
+    ),
+)
+
+
+def law_chapter(content: Mapping[str, Any]) -> Chapter | None:
+    """Return the tables of Local Law 144; None where no instrument selects candidates."""
+    law = content["law_tables"]
+    if law is None:
+        return None
+    excluded = ", ".join(law["excluded"]) or "none"
+    return Chapter(
+        "law",
+        "Selection rates and impact ratios",
+        tuple(law["not_evidence_for"]),
+        (Term("Dates", law["dates"]), Term("Data source", law["data_source"])),
+        tables=(_LAW.render(law["tables"], excluded=excluded),),
+    )
 
 
 def _not_tested_chapter(content: Mapping[str, Any]) -> Chapter:

@@ -7,13 +7,22 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import number, plain_text
 from clinometer.pieces.frames import add_columns
-from clinometer.pieces.prose import number
-from clinometer.pieces.tables import Render, ReportTable, TableColumn, render_table
+from clinometer.pieces.tables import (
+    ROW,
+    Render,
+    ReportTable,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer.pieces.views import InstrumentResults
 
-__all__ = ["MARKS", "printed_values", "wording_tables"]
+__all__ = ["MARKS", "RUN_MEANS", "printed_values", "wording_tables"]
 
+#: The means of a run, as one text.
+RUN_MEANS = TableColumn("This run", "run", plain_text, "number")
 MARKS = "† doubtful in the source, see the notes; – not printed."
 
 
@@ -46,13 +55,18 @@ def wording_tables(
             f"({'; '.join(runs.to_series().drop_nulls())}). † doubtful in the source (clinometer "
             "published prints why); – not printed."
         )
-        columns = [
-            TableColumn("Stereotype", lambda r: r["label"], "head"),
-            TableColumn("This run", lambda r: r["run"]),
+        columns = (
+            head("label", "Stereotype"),
+            RUN_MEANS,
             *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
-        ]
+        )
         rows = add_columns(theirs.unique("label", maintain_order=True), means)
-        tables.append((f"SI Table {table}: {name}", render_table(rows, caption, columns)))
+        tables.append(
+            (
+                f"SI Table {table}: {name}",
+                TableSpec("{caption}", columns).render(rows, caption=caption),
+            )
+        )
     return tuple(tables)
 
 
@@ -77,4 +91,4 @@ def printed_values(
 
         return write
 
-    return [TableColumn(name, value_of(name)) for name in dict.fromkeys(names)]
+    return [TableColumn(name, ROW, value_of(name)) for name in dict.fromkeys(names)]

@@ -7,12 +7,25 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+# Also names of `clinometer.pieces`, whose stub can name its own modules only.
+from clinometer.numbers import (
+    bracketed,
+    count,
+    interval,
+    many,
+    number,
+    out_of,
+    p_value,
+    percent,
+    plain_text,
+    signed,
+    thousands,
+)
 from clinometer.results import Measure, verdicts
 from clinometer.results.ranges import RANGES, has_open_words
 from clinometer.texts import visible
@@ -30,6 +43,7 @@ __all__ = [
     "capital",
     "category_title",
     "chance_note",
+    "count",
     "counted",
     "cut",
     "display_names",
@@ -41,16 +55,19 @@ __all__ = [
     "interval_title",
     "lean_verb",
     "lower_first",
-    "many",
     "mean_leans",
     "mean_text",
     "name_in_text",
     "number",
+    "out_of",
     "p_value",
     "percent",
+    "plain_text",
     "scale",
     "short_names",
+    "signed",
     "splits_text",
+    "thousands",
     "verdict",
     "verdict_class",
     "verdict_count",
@@ -107,29 +124,6 @@ SIGNS = {
 }
 
 
-def number(value: float | None, digits: int = 2, signed: bool = False) -> str:
-    """Write a number with a true minus sign; "n/a" where there is none."""
-    if value is None or value != value:  # NaN alone differs from itself
-        return "n/a"
-    text = f"{value:{'+' if signed else ''}.{digits}f}"
-    # Rounded to 0, a number has no sign.
-    text = text.lstrip("+-") if float(text) == 0 else text
-    return text.replace("-", "−")
-
-
-def interval(low: float | None, high: float | None, digits: int = 2) -> str:
-    """Write an interval; "n/a" where an end is missing."""
-    if low is None or high is None:
-        return "n/a"
-    return f"{number(low, digits)} to {number(high, digits)}"
-
-
-def bracketed(value: float, low: float | None, high: float | None) -> str:
-    """Write a number, with its interval in brackets where there is one."""
-    has_interval = low is not None and high is not None
-    return f"{number(value)} [{interval(low, high)}]" if has_interval else number(value)
-
-
 def mean_text(row: Mapping[str, Any]) -> str:
     """Write a mean, with its intervals in these prompts and in others in brackets.
 
@@ -152,18 +146,6 @@ def with_numbers(means: pl.DataFrame) -> pl.DataFrame:
         pl.Series("shown", map(number, means["estimate"]), dtype=pl.String),
         pl.Series("interval", itertools.starmap(interval, ends), dtype=pl.String),
     )
-
-
-def percent(value: float | None) -> str:
-    """Write a share in per cent."""
-    return "n/a" if value is None else f"{100 * value:.0f}%"
-
-
-def p_value(value: float | None) -> str:
-    """Write a p value to three digits."""
-    if value is None:
-        return "n/a"
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
 def verdict(code: str | None, *, directed: bool = True) -> str:
@@ -214,15 +196,6 @@ def chance_note(row: Mapping[str, Any]) -> str:
     """Say of a difference without a direction that it may be chance; nothing of the others."""
     has_direction = row["verdict"] in (verdicts.LOWER, verdicts.HIGHER)
     return "" if has_direction else ", not distinguishable from chance"
-
-
-def many(count: int | str) -> str:
-    """Write a whole number; one of more than 15 digits as a power of ten."""
-    exact = Decimal(count)
-    if exact < 10**15:
-        return f"{int(exact):,}"
-    digits, power = f"{exact:.1e}".split("e+")
-    return f"{digits} × 10^{power}"
 
 
 def counted(count: int, noun: str) -> str:

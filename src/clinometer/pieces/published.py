@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from clinometer.numbers import interval, number
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.comparison import ticks_and_diamonds, with_published
 from clinometer.pieces.drawing.figures import Figure, mark_row, per_mode
 from clinometer.pieces.drawing.intervals import range_text
 from clinometer.pieces.frames import add_columns
 from clinometer.pieces.paragraphs import Paragraphs
-from clinometer.pieces.printed import MARKS, printed_values, wording_tables
-from clinometer.pieces.prose import interval, number
+from clinometer.pieces.printed import MARKS, RUN_MEANS, printed_values, wording_tables
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import load_published
 from clinometer.reference.published import Published
@@ -172,7 +171,10 @@ def _tables(match: Match, source: Published) -> tuple[tuple[str, ReportTable], .
     table = ("Table of published values", _model_table(match.theirs, match.ours, caption))
     if not {"sd", "t", "p"} <= set(match.theirs.columns):
         return (table,)
-    return (table, ("Published table in full", _printed_table(match.theirs, source)))
+    return (
+        table,
+        ("Published table in full", _PRINTED.render(match.theirs, printed=source.printed)),
+    )
 
 
 def _stereotype_table(match: Match, source: Published) -> ReportTable:
@@ -183,29 +185,29 @@ def _stereotype_table(match: Match, source: Published) -> ReportTable:
     caption = f"Published means ({source.printed}) beside {run}. {MARKS}"
     text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
     means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
-    columns = [
-        TableColumn("Stereotype", lambda r: r["label"], "head"),
-        TableColumn("This run", lambda r: r["run"]),
+    columns = (
+        head("label", "Stereotype"),
+        RUN_MEANS,
         *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
-    ]
-    rows = add_columns(theirs.unique("label", maintain_order=True), means)
-    return render_table(rows, caption, columns)
-
-
-def _printed_table(theirs: pl.DataFrame, source: Published) -> ReportTable:
-    """Set out a published table as it is printed."""
-    caption = (
-        f"{source.printed} as printed: n valid answers of 1,500, population SD, naive t test. "
-        "† doubtful, see the notes."
     )
-    columns = [
-        TableColumn("Dimension", lambda r: r["label"], "head"),
-        TableColumn("Model", lambda r: r["model"] + "†" * bool(r["note"]), "head"),
-        TableColumn("n", lambda r: count(r["n"])),
-        *alike(partial(number, digits=3), {"Mean": "mean", "SD": "sd", "t": "t"}),
-        TableColumn("p", lambda r: r["p"] or "–"),
-    ]
-    return render_table(theirs, caption, columns)
+    rows = add_columns(theirs.unique("label", maintain_order=True), means)
+    return TableSpec("{caption}", columns).render(rows, caption=caption)
+
+
+#: A published table as it is printed.
+_PRINTED = TableSpec(
+    "{printed} as printed: n valid answers of 1,500, population SD, naive t test. † doubtful, see "
+    "the notes.",
+    (
+        head("label", "Dimension"),
+        TableColumn("Model", "model note", lambda text, note: text + "†" * bool(note), "head"),
+        "n",
+        TableColumn("Mean", "mean", number, digits=3),
+        TableColumn("SD", "sd", number, digits=3),
+        TableColumn("t", "t", number, digits=3),
+        TableColumn("p", "p", lambda p: p or "–"),
+    ),
+)
 
 
 def _model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> ReportTable:
@@ -219,9 +221,10 @@ def _model_table(theirs: pl.DataFrame, ours: pl.DataFrame, caption: str) -> Repo
     )
     printed = theirs.select("label", "model", "mean", "note", where=pl.lit("published"))
     values = pl.concat([printed, this_run])
-    columns = [
-        TableColumn("Model", lambda r: r["model"], "head"),
-        TableColumn("From", lambda r: r["where"], "head"),
+    columns = (
+        head("model"),
+        head("where", "From"),
         *printed_values(values, ["model", "where"], "label", ours["label"], 3),
-    ]
-    return render_table(values.unique(["model", "where"], maintain_order=True), caption, columns)
+    )
+    rows = values.unique(["model", "where"], maintain_order=True)
+    return TableSpec("{caption}", columns).render(rows, caption=caption)

@@ -10,7 +10,7 @@ import polars as pl
 
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.paragraphs import Paragraphs
-from clinometer.pieces.tables import ReportTable, TableColumn, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 
 __all__ = [
     "Answered",
@@ -199,12 +199,8 @@ def findings_or_table(
         findings = tuple(Finding(f"{subject}, {who}", text) for subject, who, text in rows)
         return {"findings": findings or (Finding("", nothing),), "table": None}
     frame = pl.DataFrame(rows, schema=["subject", "who", "text"], orient="row")
-    columns = [
-        TableColumn(heads[0], lambda r: r["subject"], "head"),
-        TableColumn(heads[1], lambda r: r["who"], "head"),
-        TableColumn("Finding", lambda r: r["text"], "text"),
-    ]
-    return {"findings": (), "table": render_table(frame, caption, columns)}
+    columns = (head("subject", heads[0]), head("who", heads[1]), TableColumn("Finding", "text"))
+    return {"findings": (), "table": TableSpec("{caption}", columns).render(frame, caption=caption)}
 
 
 def version_terms(version: str, created: str) -> tuple[Term, ...]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.pieces.prose import LEANS, counted, headline_kind, interval, verdict_kind
+from clinometer.numbers import interval
+from clinometer.pieces.prose import LEANS, counted, headline_kind, verdict_kind
 from clinometer.statistics.summaries import keys_of
 
 __all__ = ["with_spread"]

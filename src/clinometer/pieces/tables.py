@@ -1,94 +1,113 @@
-"""The tables of a report, as captioned text."""
+"""The tables of a report: specifications, and the captioned text they make of rows.
+
+A table is a `TableSpec`: its caption and its columns, most of them by name. What a column is called
+and how its values are written is declared where the column is (`results.columns`); a `TableColumn`
+stands where a table says it differently. Rendering is the last step.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import polars as pl
 
-from clinometer.pieces.prose import (
-    SCORE_VERDICTS,
-    SIGNS,
-    interval,
-    number,
-    verdict,
-    verdict_class,
-    verdict_kind,
-)
+from clinometer import numbers
+from clinometer.numbers import FORMATS, plain_text
+from clinometer.pieces.prose import SCORE_VERDICTS, SIGNS, verdict, verdict_class, verdict_kind
+from clinometer.results.columns import COLUMNS, INTERVALS, Column, Meaning, typed_columns
 from clinometer.results.ranges import RANGES, lean_text
 
 __all__ = [
     "FROM",
     "LEAN",
+    "MEAN",
     "MODE",
-    "NOTE",
+    "ROW",
+    "STEREOTYPE",
     "VERDICT",
     "Render",
     "ReportTable",
     "TableCell",
     "TableColumn",
-    "alike",
-    "count",
-    "mean_columns",
-    "render_table",
+    "TableSpec",
+    "head",
 ]
 
-Render = Callable[[Mapping[str, Any]], str]
 Align = Literal["head", "number", "text", "verdict"]
+#: What becomes of a column whose cells are all the same.
+Same = Literal["shown", "in caption", "left out"]
+
+#: Writes a text about a row.
+Render = Callable[[Mapping[str, Any]], str]
+
+#: In place of names: a cell is written from its whole row.
+ROW = ""
+
+#: Columns that rows for readers have beside those of tables: names, and what other methods say.
+_FOR_READERS = {
+    **typed_columns(
+        pl.String(),
+        about=Meaning("what the row is about, as readers call it", "Stereotype"),
+        dimension_label=Meaning("the dimension, as readers call it", "Dimension"),
+    ),
+    **typed_columns(
+        pl.Float64(),
+        se_published=Meaning("standard error of the papers' test", "SE (naive)", digits=3),
+        statistic_published=Meaning("t of the papers' test", "t (naive)"),
+        df_published=Meaning("degrees of freedom of the papers' test", "df (naive)", digits=0),
+        p_published=Meaning("p of the papers' test", "p (naive)", "p"),
+    ),
+}
 
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column: its title, how a row's cell is written, and how cells are aligned.
+    """A column of a table: its title, what its cells are written from and how, and how they stand.
 
-    Cells of a ``head`` head their row, numbers stand to the right, a verdict has its colour.
-    Where all cells of a column that may `fold` are the same, the caption says it once.
+    `title`: may name values that the table is rendered with, as "{interval}".
+    `names`: columns of the rows, separated by spaces, whose values `write` gets; or `ROW`.
+    `align`: cells of a ``head`` head their row, numbers stand to the right, a verdict has its
+        colour; where None, it is a text or a number, as `write` says.
+    `digits`: what `write` gets as well, where it is not None.
+    `missing`: what stands where the first value is null; where None, what `write` makes of it.
+    `same`: whether a column is shown whose cells are all the same; the caption may say it once.
+    `needs`: a column; where rows lack it, or it is null throughout, there is no column.
     """
 
     title: str
-    render: Render
-    align: Align = "number"
-    fold: bool = False
+    names: str
+    write: Callable[..., str] = plain_text
+    align: Align | None = None
+    digits: int | None = None
+    missing: str | None = None
+    same: Same = "shown"
+    needs: str = ""
 
     def cell(self, row: Mapping[str, Any]) -> TableCell:
         """Write the cell of a row."""
         is_verdict = self.align == "verdict"
         style = f"verdict {verdict_class(row['verdict'])}".strip() if is_verdict else self.style
-        return TableCell(self.render(row), style, self.align == "head")
+        return TableCell(self._text(row), style, self.align == "head")
+
+    def _text(self, row: Mapping[str, Any]) -> str:
+        if self.names == ROW:
+            return self.write(row)
+        values = [row[name] for name in self.names.split(" ")]
+        if self.missing is not None and values[0] is None:
+            return self.missing
+        return self.write(*values) if self.digits is None else self.write(*values, self.digits)
 
     @property
     def style(self) -> str:
         """Return the style class of the title, and of cells without one of their own."""
-        return "num" if self.align == "number" else ""
+        is_number = self.align is None and self.write is not plain_text
+        return "num" if is_number or self.align == "number" else ""
 
-
-MODEL = TableColumn("Model", lambda r: r["model"] or "all models", "text", fold=True)
-MODE = TableColumn("Mode", lambda r: r["mode"] or "", "text", fold=True)
-#: Where a row comes from.
-FROM = (MODEL, MODE)
-NOTE = TableColumn("Note", lambda r: r["note"] or "", "text")
-VERDICT = TableColumn(
-    "Verdict", lambda r: verdict(r["verdict"], directed=r.get("directed", True)), "verdict"
-)
-
-
-def _lean_cell(row: Mapping[str, Any]) -> str:
-    """Write the sign of a verdict in other prompts, and what is said of both ranges."""
-    kind = verdict_kind(row["verdict"])
-    directed = row.get("directed", True)
-    has_reason = kind == "no verdict" and row["verdict"] == row["verdict_bounded"]
-    if kind not in SCORE_VERDICTS or has_reason:  # of a control, or the same in both ranges
-        return verdict(row["verdict"], directed=directed)
-    text = lean_text(
-        row["verdict_bounded"], row["verdict"], row["conditional_on"], directed=directed
-    )
-    return ", ".join(filter(None, (f"{SIGNS[kind][0]} {text}", row.get("mixed"))))
-
-
-#: The verdict of a mean in these prompts and in others.
-LEAN = TableColumn("Verdict", _lean_cell, "verdict")
+    def is_there(self, rows: Sequence[Mapping[str, Any]]) -> bool:
+        """Say whether rows have what the column needs."""
+        return not self.needs or any(row.get(self.needs) is not None for row in rows)
 
 
 @dataclass(frozen=True)
@@ -109,61 +128,126 @@ class ReportTable:
     rows: tuple[tuple[TableCell, ...], ...]
 
 
-def alike(write: Callable[[Any], str], titles: Mapping[str, str]) -> list[TableColumn]:
-    """Make columns of values that are written alike; `titles`: title → the key of the value."""
+@dataclass(frozen=True)
+class TableSpec:
+    """What a table shows: its caption, and its columns.
 
-    # A function of its own: a lambda in a loop would see the last key only.
-    def column(title: str, key: str) -> TableColumn:
-        """Make the column of one key."""
-        return TableColumn(title, lambda r: write(r[key]))
-
-    return [column(title, key) for title, key in titles.items()]
-
-
-def mean_columns(interval_title: str) -> tuple[TableColumn, ...]:
-    """Make the columns of a mean and its intervals in both ranges, under their titles."""
-    return (
-        TableColumn("Mean", lambda r: number(r["estimate"])),
-        TableColumn(
-            f"{interval_title} {RANGES['prompts']}",
-            lambda r: interval(r["ci_low_bounded"], r["ci_high_bounded"]),
-        ),
-        TableColumn(
-            f"{interval_title} {RANGES['other_prompts']}",
-            lambda r: interval(r["ci_low"], r["ci_high"]),
-        ),
-    )
-
-
-def render_table(
-    rows: pl.DataFrame | Sequence[Mapping[str, Any]], caption: str, columns: Sequence[TableColumn]
-) -> ReportTable:
-    """Render rows; a column that is empty throughout is left out.
-
-    `rows`: a row for each row of the table.
-    `caption`: what is shown; what folded columns say is added.
+    `caption`: a template of the values that it is rendered with.
+    `columns`: names of columns and of `INTERVALS`, or columns that this table shows otherwise.
+    `declared`: the columns that only an instrument or a family has.
     """
-    row_dicts = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
-    heads: list[TableCell] = []
-    bodies: list[list[TableCell]] = []
-    constants = []
-    for column in columns:
-        cells = [column.cell(row) for row in row_dicts]
-        texts = {cell.text for cell in cells}
-        if texts == {""}:
-            continue
-        if column.fold and len(texts) < 2:
-            constants += [f"{column.title}: {text}" for text in texts]
-            continue
-        heads.append(TableCell(column.title, column.style))
-        bodies.append(cells)
-    return ReportTable(
-        caption=f"{caption} {', '.join(constants)}." if constants else caption,
-        columns=tuple(heads),
-        rows=tuple(zip(*bodies, strict=True)),
+
+    caption: str
+    columns: tuple[str | TableColumn, ...]
+    declared: Mapping[str, Column] = field(default_factory=dict)
+
+    def render(
+        self,
+        rows: pl.DataFrame | Sequence[Mapping[str, Any]],
+        *,
+        interval: str = "",
+        most: int | None = None,
+        **values: object,
+    ) -> ReportTable:
+        """Render rows; a column that is empty throughout is left out.
+
+        `rows`: a row for each row of the table.
+        `interval`: what intervals are called, as "95% interval".
+        `most`: how many rows are shown; which columns there are is decided by all of them.
+        `values`: what the caption and titles are filled in with. What folded columns say is added
+            to the caption.
+        """
+        row_dicts = list(rows.iter_rows(named=True)) if isinstance(rows, pl.DataFrame) else rows
+        filling = {"interval": interval, **values}
+        heads: list[TableCell] = []
+        bodies: list[list[TableCell]] = []
+        constants = []
+        for column in map(self._column, self.columns):
+            if not column.is_there(row_dicts):
+                continue
+            cells = [column.cell(row) for row in row_dicts]
+            texts = {cell.text for cell in cells}
+            title = _filled(column.title, filling)
+            if texts == {""} or (column.same == "left out" and len(texts) < 2):
+                continue
+            if column.same == "in caption" and len(texts) < 2:
+                constants += [f"{title}: {text}" for text in texts]
+                continue
+            heads.append(TableCell(title, column.style))
+            bodies.append(cells[:most])
+        caption = self.caption.format(**filling)
+        return ReportTable(
+            caption=f"{caption} {', '.join(constants)}." if constants else caption,
+            columns=tuple(heads),
+            rows=tuple(zip(*bodies, strict=True)),
+        )
+
+    def _column(self, column: str | TableColumn) -> TableColumn:
+        return declared_column(column, self.declared) if isinstance(column, str) else column
+
+
+def _filled(title: str, values: Mapping[str, object]) -> str:
+    """Fill in a title; one that is data of a user may have other braces, which stay."""
+    for name, value in values.items():
+        title = title.replace(f"{{{name}}}", str(value))
+    return title
+
+
+def declared_column(name: str, declared: Mapping[str, Column]) -> TableColumn:
+    """Return a column as it is declared, or an interval.
+
+    `declared`: columns beside those of all tables.
+    """
+    if name in INTERVALS:
+        low, high, title = INTERVALS[name]
+        return TableColumn(title, f"{low} {high}", numbers.interval)
+    column = declared.get(name) or _FOR_READERS.get(name) or COLUMNS[name]
+    digits = column.digits if column.format in ("number", "signed") else None
+    return TableColumn(column.title, name, FORMATS[column.format], digits=digits)
+
+
+def head(name: str, title: str = "", **options: Any) -> TableColumn:
+    """Return a column of texts that head their rows; without a `title`, as it is declared."""
+    title = title or declared_column(name, {}).title
+    return TableColumn(title, name, align="head", **options)
+
+
+MODEL = TableColumn("Model", "model", missing="all models", same="in caption")
+MODE = TableColumn("Mode", "mode", same="in caption")
+#: Where a row comes from.
+FROM = (MODEL, MODE)
+#: What a row of scores is about.
+STEREOTYPE = head("about")
+
+
+def _verdict_cell(row: Mapping[str, Any]) -> str:
+    return verdict(row["verdict"], directed=row.get("directed", True))
+
+
+VERDICT = TableColumn("Verdict", ROW, _verdict_cell, "verdict")
+
+
+def _lean_cell(row: Mapping[str, Any]) -> str:
+    """Write the sign of a verdict in other prompts, and what is said of both ranges."""
+    kind = verdict_kind(row["verdict"])
+    directed = row.get("directed", True)
+    has_reason = kind == "no verdict" and row["verdict"] == row["verdict_bounded"]
+    if kind not in SCORE_VERDICTS or has_reason:  # of a control, or the same in both ranges
+        return verdict(row["verdict"], directed=directed)
+    text = lean_text(
+        row["verdict_bounded"], row["verdict"], row["conditional_on"], directed=directed
     )
+    return ", ".join(filter(None, (f"{SIGNS[kind][0]} {text}", row.get("mixed"))))
 
 
-def count(value: int | None) -> str:
-    """Write a number of things; "n/a" where there is none."""
-    return "n/a" if value is None else str(value)
+#: The verdict of a mean in these prompts and in others.
+LEAN = TableColumn("Verdict", ROW, _lean_cell, "verdict")
+
+#: A mean, and its intervals in both ranges.
+MEAN = (
+    TableColumn("Mean", "estimate", numbers.number),
+    TableColumn(
+        f"{{interval}} {RANGES['prompts']}", "ci_low_bounded ci_high_bounded", numbers.interval
+    ),
+    TableColumn(f"{{interval}} {RANGES['other_prompts']}", "ci_low ci_high", numbers.interval),
+)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from clinometer.pieces.prose import number
+from clinometer.numbers import number
 from clinometer.results.verdicts import FAILED, PASSED
 
 __all__ = ["Run", "Validity", "is_run", "judge_runs"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clinometer.pieces.prose import counted, mean_leans, percent, verdict_counts
+from clinometer.numbers import percent
+from clinometer.pieces.prose import counted, mean_leans, verdict_counts
 from clinometer.pieces.sections import Term
-from clinometer.pieces.tables import ReportTable, TableColumn, render_table
+from clinometer.pieces.tables import TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults, trials_text
 from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.reading import read_results
@@ -96,7 +97,7 @@ def card_page(card: Mapping[str, Any]) -> str:
     if "clinometer" in versions:
         terms.append(Term("Version, clinometer", versions["clinometer"]))
     parts = [
-        (instrument, _facts(instrument), _table(instrument["runs"]))
+        (instrument, _facts(instrument), _RUNS.render(instrument["runs"]))
         for instrument in card["instruments"]
     ]
     context = {"title": "Audit card", "card": card, "terms": terms, "parts": parts}
@@ -118,13 +119,16 @@ def _facts(instrument: Mapping[str, Any]) -> list[Term]:
     return [Term(name, text) for name, text in terms if text]
 
 
-def _table(runs: Sequence[Mapping[str, Any]]) -> ReportTable:
-    columns = [
-        TableColumn("Model", lambda r: r["model"] or "all models", "head", fold=True),
-        TableColumn("Mode", lambda r: r["mode"] or "", "head", fold=True),
-        TableColumn("Controls", lambda r: ", ".join(r["controls"]) or "none asked", "text"),
-        TableColumn("Scored", lambda r: percent(r["scored"])),
-        TableColumn("Outcome", lambda r: r["outcome"], "text"),
-        TableColumn("Gate", lambda r: r["gate"], "text"),
-    ]
-    return render_table(runs, "Controls, share of answers scored, outcome and gate.", columns)
+_RUNS = TableSpec(
+    "Controls, share of answers scored, outcome and gate.",
+    (
+        head("model", missing="all models", same="in caption"),
+        head("mode", same="in caption"),
+        TableColumn(
+            "Controls", "controls", lambda controls: ", ".join(controls) or "none asked", "text"
+        ),
+        TableColumn("Scored", "scored", percent),
+        "outcome",
+        TableColumn("Gate", "gate"),
+    ),
+)

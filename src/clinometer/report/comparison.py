@@ -10,9 +10,10 @@ import polars as pl
 
 from clinometer.directory.results import read_family
 from clinometer.errors import InputError
+from clinometer.numbers import number, signed
 from clinometer.pieces.facts import Facts, read_facts
 from clinometer.pieces.paragraphs import Paragraphs
-from clinometer.pieces.prose import capital, cut, number, verdict, verdict_class
+from clinometer.pieces.prose import capital, cut, verdict, verdict_class
 from clinometer.pieces.sections import (
     Finding,
     Passage,
@@ -187,7 +188,7 @@ def _cell(row: Mapping[str, Any] | None) -> TableCell:
     if row is None:
         return TableCell("")
     style = f"verdict {verdict_class(row['verdict'])}".strip()
-    difference = number(row["estimate"], signed=True)
+    difference = signed(row["estimate"])
     return TableCell(f"{difference} {verdict(row['verdict'])}", style)
 
 

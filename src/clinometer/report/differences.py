@@ -7,14 +7,21 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, interval, number, signed
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure, mark_row
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.facts import Facts
 from clinometer.pieces.paragraphs import Paragraphs
-from clinometer.pieces.prose import bracketed, category_title, interval, number, p_value, verdict
+from clinometer.pieces.prose import category_title, verdict
 from clinometer.pieces.sections import Exchange, Quote, Section
-from clinometer.pieces.tables import VERDICT, ReportTable, TableColumn, render_table
+from clinometer.pieces.tables import (
+    ROW,
+    VERDICT,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer.reference import load_published
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import BETTER, TURNED, WORSE
@@ -86,7 +93,7 @@ def _difference_section(differences: pl.DataFrame, facts: Facts) -> Section | No
         title="Differences",
         text=Paragraphs("differences"),
         figures=tuple(figures),
-        tables=(("Table of differences", _difference_table(rows)),),
+        tables=(("Table of differences", _DIFFERENCES.render(rows)),),
         open=True,
     )
 
@@ -137,20 +144,39 @@ def _axis(rows: pl.DataFrame, margin: float | None) -> Axis:
     return Axis("Candidate − baseline", -reach, reach, 0.0, margin)
 
 
-def _difference_table(rows: pl.DataFrame) -> ReportTable:
-    columns = [
-        TableColumn("About", target_name, "head"),
-        TableColumn("Candidate", candidate_name, "text", fold=True),
-        TableColumn("Measured with", _measure_name, "text", fold=True),
-        TableColumn("Baseline", lambda r: number(r["baseline_estimate"])),
-        TableColumn("Candidate's", lambda r: number(r["candidate_estimate"])),
-        TableColumn("Difference", lambda r: number(r["estimate"], signed=True)),
-        TableColumn("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
-        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
+_CANDIDATE = TableColumn("Candidate", ROW, candidate_name, "text", same="in caption")
+_MEASURE = TableColumn("Measured with", ROW, _measure_name, "text", same="in caption")
+_DIFFERENCE = (
+    TableColumn("Difference", "estimate", signed),
+    TableColumn("95% interval, of all", "ci_low ci_high", interval),
+    "pointwise",
+)
+_DIFFERENCES = TableSpec(
+    "Difference of the means, candidate − baseline.",
+    (
+        TableColumn("About", ROW, target_name, "head"),
+        _CANDIDATE,
+        _MEASURE,
+        TableColumn("Baseline", "baseline_estimate", number),
+        TableColumn("Candidate's", "candidate_estimate", number),
+        *_DIFFERENCE,
+        "p_bonferroni",
         VERDICT,
-    ]
-    return render_table(rows, "Difference of the means, candidate − baseline.", columns)
+    ),
+)
+_CHANGES = TableSpec(
+    "{which}",
+    (
+        TableColumn("Stereotype", ROW, target_name, "head"),
+        _CANDIDATE,
+        _MEASURE,
+        TableColumn("Baseline by itself", "baseline_verdict", verdict, "text"),
+        TableColumn("Candidate by itself", "candidate_verdict", verdict, "text"),
+        *_DIFFERENCE,
+        VERDICT,
+    ),
+)
+_CHANGED = "Stereotypes that are worse, turned or better, or whose own verdict is another."
 
 
 def _change_section(differences: pl.DataFrame, by_itself: pl.DataFrame) -> Section | None:
@@ -166,11 +192,10 @@ def _change_section(differences: pl.DataFrame, by_itself: pl.DataFrame) -> Secti
     flips = pl.col("baseline_verdict").ne_missing(pl.col("candidate_verdict"))
     # What is true sorts last, so both are turned around.
     rows = rows.sort(~differs, ~flips, pl.col("estimate") * -1.0, maintain_order=True)
-    tables = [("Every stereotype", _change_table(rows, "Differences per stereotype."))]
+    tables = [("Every stereotype", _CHANGES.render(rows, which="Differences per stereotype."))]
     changes = rows.filter(differs | flips)
     if not changes.is_empty():
-        caption = "Stereotypes that are worse, turned or better, or whose own verdict is another."
-        tables.insert(0, ("", _change_table(changes, caption)))
+        tables.insert(0, ("", _CHANGES.render(changes, which=_CHANGED)))
     text = Paragraphs("changed")
     return Section("changed", "What changed", text=text, tables=tuple(tables), open=True)
 
@@ -187,19 +212,24 @@ def _add_verdicts(rows: pl.DataFrame, by_itself: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
-def _change_table(rows: pl.DataFrame, caption: str) -> ReportTable:
-    columns = [
-        TableColumn("Stereotype", target_name, "head"),
-        TableColumn("Candidate", candidate_name, "text", fold=True),
-        TableColumn("Measured with", _measure_name, "text", fold=True),
-        TableColumn("Baseline by itself", lambda r: verdict(r["baseline_verdict"]), "text"),
-        TableColumn("Candidate by itself", lambda r: verdict(r["candidate_verdict"]), "text"),
-        TableColumn("Difference", lambda r: number(r["estimate"], signed=True)),
-        TableColumn("95% interval, of all", lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("Of the row", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
-        VERDICT,
-    ]
-    return render_table(rows, caption, columns)
+def _subject(row: Mapping[str, Any]) -> str:
+    """Name what an estimate is about: each family has columns of its own for that."""
+    names = ("stereotype", "identity", "targets", "words", "dimension", "first", "second")
+    return ", ".join(dict.fromkeys(str(row[name]) for name in names if row[name]))
+
+
+_FAMILY_DIFFERENCES = TableSpec(
+    "The 40 with the smallest p, unadjusted.",
+    (
+        TableColumn("Measure", "measure", lambda name: name.replace("_", " "), "head"),
+        TableColumn("About", ROW, _subject, "text"),
+        "layer",
+        _CANDIDATE,
+        TableColumn("Difference", "estimate", signed),
+        TableColumn("95% interval", "ci_low ci_high", interval),
+        "p",
+    ),
+)
 
 
 def _family_section(estimates: pl.DataFrame) -> Section | None:
@@ -208,21 +238,7 @@ def _family_section(estimates: pl.DataFrame) -> Section | None:
     if rows.is_empty():
         return None
 
-    def subject(row: Mapping[str, Any]) -> str:
-        """Name what an estimate is about: each family has columns of its own for that."""
-        names = ("stereotype", "identity", "targets", "words", "dimension", "first", "second")
-        return ", ".join(dict.fromkeys(str(row[name]) for name in names if row[name]))
-
-    columns = [
-        TableColumn("Measure", lambda r: str(r["measure"]).replace("_", " "), "head"),
-        TableColumn("About", subject, "text"),
-        TableColumn("Layer", lambda r: r["layer"] or "", "text"),
-        TableColumn("Candidate", candidate_name, "text", fold=True),
-        TableColumn("Difference", lambda r: number(r["estimate"], signed=True)),
-        TableColumn("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p", lambda r: p_value(r["p"])),
-    ]
-    table = render_table(rows.head(40), "The 40 with the smallest p, unadjusted.", columns)
+    table = _FAMILY_DIFFERENCES.render(rows.head(40))
     text = (
         f"{rows.height:,} estimates that both have. The runs are taken as independent, which is "
         "conservative where they share words; p is not adjusted.",
@@ -261,6 +277,16 @@ def _exchange(row: Mapping[str, Any]) -> Exchange:
     return Exchange(f"{row['variation']}, {words}, {row['trial_id']}", quotes)
 
 
+_PUBLISHED = TableSpec(
+    "Word association, mean over all stereotypes.",
+    (
+        head("name", "Model"),
+        TableColumn("Source", "whose"),
+        TableColumn("Mean score", "mean", number),
+    ),
+)
+
+
 def _published_section(differences: pl.DataFrame) -> Section | None:
     """Set the means of both runs beside those of the papers' models."""
     rows = differences.filter(
@@ -276,13 +302,7 @@ def _published_section(differences: pl.DataFrame) -> Section | None:
     )
     candidates = rows.select(name="candidate", mean="candidate_estimate", whose=pl.lit("candidate"))
     means = pl.concat([baseline, candidates, published])
-    columns = [
-        TableColumn("Model", lambda r: r["name"], "head"),
-        TableColumn("Source", lambda r: r["whose"], "text"),
-        TableColumn("Mean score", lambda r: number(r["mean"])),
-    ]
-    means = means.sort("mean", descending=True)
-    table = render_table(means, "Word association, mean over all stereotypes.", columns)
+    table = _PUBLISHED.render(means.sort("mean", descending=True))
     text = (
         "Means of eight models as published (replication, SI Table S6), from free text in spring "
         "2024: context, not a yardstick.",

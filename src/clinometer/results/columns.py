@@ -1,4 +1,4 @@
-"""The type and the meaning of every column of every table.
+"""The type, the meaning, the title and the format of every column of every table.
 
 Every table is a selection of these columns, so a name has the same meaning in all tables; an
 instrument or a family adds those that only its tables have. ``docs/reference/columns.md`` is
@@ -16,11 +16,15 @@ import polars as pl
 import polars.selectors as cs
 
 from clinometer.errors import InputError, one_line, shortened
+from clinometer.numbers import Format
 
 __all__ = [
     "COLUMNS",
     "CONDITIONS",
+    "INTERVALS",
     "Column",
+    "Interval",
+    "Meaning",
     "Schema",
     "check",
     "columns",
@@ -34,20 +38,54 @@ __all__ = [
 Schema = dict[str, pl.DataType]
 
 
+class Meaning(NamedTuple):
+    """What a column means, and how tables for readers show it.
+
+    `title`: where empty, the name of the column in words.
+    `format`: where None, that of its type.
+    `digits`: after the point, of a number.
+    """
+
+    text: str
+    title: str = ""
+    format: Format | None = None
+    digits: int = 2
+
+
 class Column(NamedTuple):
-    """The type and the meaning of a column."""
+    """The type and the meaning of a column, and how tables for readers show it."""
 
     kind: pl.DataType
     meaning: str
     older_lack: bool = False
     """Whether tables of earlier versions, and those of others, may lack it; it is then null."""
+    title: str = ""
+    format: Format = "text"
+    digits: int = 2
+
+
+class Interval(NamedTuple):
+    """Two columns that readers see as one interval; its title names its level as {interval}."""
+
+    low: str
+    high: str
+    title: str = "{interval}"
+
+
+_FORMATS: dict[pl.DataType, Format] = {pl.Float64(): "number", pl.Int64(): "count"}
 
 
 def typed_columns(
-    kind: pl.DataType, *, older_lack: bool = False, **meanings: str
+    kind: pl.DataType, *, older_lack: bool = False, **meanings: str | Meaning
 ) -> dict[str, Column]:
-    """Return columns of one type from their meanings."""
-    return {name: Column(kind, meaning, older_lack) for name, meaning in meanings.items()}
+    """Return columns of one type from their meanings; a text alone is shown as its type is."""
+    declared = {}
+    for name, meaning in meanings.items():
+        text, title, form, digits = Meaning(meaning) if isinstance(meaning, str) else meaning
+        title = title or name.replace("_", " ").capitalize()
+        form = form or _FORMATS.get(kind, "text")
+        declared[name] = Column(kind, text, older_lack, title, form, digits)
+    return declared
 
 
 #: What the same trials can be asked under; draws do not depend on it.
@@ -71,7 +109,7 @@ COLUMNS: dict[str, Column] = {
         intervention="name of the system prompt; none without one",
         category="category of the stereotype; null if the row pools over categories",
         stereotype="one contrast of the study: two groups and two sets of attributes",
-        variation="wording of the instrument",
+        variation=Meaning("wording of the instrument", "Wording"),
         word_list="how attributes are listed in the prompt: plain or as_released",
         scoring="how answers are scored: exact, published, or emotions (BOLD: exact, and emotions)",
         # trials
@@ -112,7 +150,7 @@ COLUMNS: dict[str, Column] = {
         "tokens_unreadable (an option may begin with a token that the server did not spell)",
         read_by="who read the decision or choice of a free text, rules or judge",
         span="the passage of the answer that the score rests on",
-        attribute="an attribute word or task",
+        attribute=Meaning("an attribute word or task", "Word or task"),
         set="the set of the attribute: tied, counter or extra; object: a described object",
         # comparisons
         factor="the column in which baseline and candidate differ",
@@ -185,14 +223,14 @@ COLUMNS: dict[str, Column] = {
         seed="seed of sampling, for models on the local machine",
         input_tokens="tokens of the prompt, as counted by the provider",
         output_tokens="tokens of the answer",
-        n="number of observations asked for; in networks and states, present",
+        n=Meaning("number of observations asked for; in networks and states, present", "n"),
         n_stereotypes="stereotypes in the mean, of which each counts once, as 1 / n_stereotypes; "
         "null: each answer counts once, as published",
         n_trials="trials of the plan, for each model",
         n_answered="trials that have an answer",
         n_served="how many names the answers give of the model that answered",
-        n_scored="observations with a value, used for the estimate",
-        n_refused="answers without a score because the model declined",
+        n_scored=Meaning("observations with a value, used for the estimate", "Scored"),
+        n_refused=Meaning("answers without a score because the model declined", "Refused"),
         n_neither="answers without a score because nothing was decided",
         n_both="answers without a score because both options were chosen",
         n_unparsed="answers that could not be read",
@@ -242,15 +280,22 @@ COLUMNS: dict[str, Column] = {
         # scores
         score="the score of a response, on its measure's scale",
         coverage="words paired / words asked, 0 to 1",
-        first_share="share given to the group, or the outcome, named first; neutral ½",
+        first_share=Meaning(
+            "share given to the group, or the outcome, named first; neutral ½", "First-named share"
+        ),
         logit="forced mode: difference of the log odds, tied − counter",
         margin="decisions: agreement of the evidence in the answer, 0 to 1",
         share="mean probability, or share, of the marginalized group for the word; neutral ½",
-        contribution="mean influence of the word on the score of its stereotype, relative to the "
-        "words of its set; positive: the word makes the score more stereotype-consistent",
-        score_without="mean score of the stereotype without the word",
+        contribution=Meaning(
+            "mean influence of the word on the score of its stereotype, relative to the "
+            "words of its set; positive: the word makes the score more stereotype-consistent",
+            digits=3,
+        ),
+        score_without=Meaning(
+            "mean score of the stereotype without the word", "Mean without it", digits=3
+        ),
         # estimates
-        estimate="the value of the measure",
+        estimate=Meaning("the value of the measure", "Mean"),
         baseline_estimate="the value under the baseline, over matched observations",
         candidate_estimate="the value under the candidate, over matched observations",
         baseline_score="the score of the baseline's answer",
@@ -261,15 +306,23 @@ COLUMNS: dict[str, Column] = {
         range_high="high end of the measure's scale; null: none",
         neutral="the value that means no bias",
         sd="standard deviation of the observations",
-        se="standard error of the estimate",
-        df="degrees of freedom of the test",
+        se=Meaning("standard error of the estimate", "SE", digits=3),
+        df=Meaning("degrees of freedom of the test", "df", digits=1),
         statistic="test statistic: t, z, χ² or another",
-        p="p of the test, unadjusted",
-        p_bonferroni="of differences: p times the number of tests in `adjusted_over`, at most 1; "
-        "below 1 − confidence exactly where the interval excludes neutral",
-        p_holm="p adjusted over `adjusted_over` (Holm 1979)",
-        p_bh="p adjusted over `adjusted_over` (Benjamini & Hochberg 1995); of means of scores with "
-        "weights, and below 1 − confidence exactly where the interval excludes neutral",
+        p=Meaning("p of the test, unadjusted", "p", "p"),
+        p_bonferroni=Meaning(
+            "of differences: p times the number of tests in `adjusted_over`, at most 1; "
+            "below 1 − confidence exactly where the interval excludes neutral",
+            "p (Bonferroni)",
+            "p",
+        ),
+        p_holm=Meaning("p adjusted over `adjusted_over` (Holm 1979)", "p (Holm)", "p"),
+        p_bh=Meaning(
+            "p adjusted over `adjusted_over` (Benjamini & Hochberg 1995); of means of scores with "
+            "weights, and below 1 − confidence exactly where the interval excludes neutral",
+            "p (BH)",
+            "p",
+        ),
         confidence="confidence level of the interval, 0 to 1",
         ci_low="low end of the interval",
         ci_high="high end of the interval",
@@ -277,8 +330,8 @@ COLUMNS: dict[str, Column] = {
         "the level that decides among `adjusted_over`, and in these prompts no farther towards "
         "neutral than in other prompts",
         pointwise_high="high end of the interval of this mean alone",
-        effect_size="standardised distance from neutral: Cohen's d, d_z or w",
-        compliance="share of the responses that could be scored, 0 to 1",
+        effect_size=Meaning("standardised distance from neutral: Cohen's d, d_z or w", "d"),
+        compliance=Meaning("share of the responses that could be scored, 0 to 1", format="share"),
         bound_low="worst case: every missing score at the low end",
         bound_high="worst case: every missing score at the high end",
         bound_ci_low="low end of the interval if every missing score is at the low end; of a "
@@ -305,13 +358,15 @@ COLUMNS: dict[str, Column] = {
         cluster_sd="standard deviation of the clusters' intercepts, in log odds",
         slope_sd="standard deviation of the clusters' within coefficients, in log odds",
         coefficient_per_sd="log odds for one standard deviation of the predictor",
-        log_likelihood="log-likelihood of the model",
+        log_likelihood=Meaning("log-likelihood of the model", "Log-likelihood", digits=1),
         ll_null="log-likelihood of the model without the predictor",
-        pseudo_r2="McFadden's pseudo R²: 1 − log_likelihood / ll_null",
+        pseudo_r2=Meaning(
+            "McFadden's pseudo R²: 1 − log_likelihood / ll_null", "Pseudo R²", digits=3
+        ),
         llr_p="p of the likelihood ratio test, 1 degree of freedom",
-        aic="Akaike's criterion; lower is better",
-        bic="Bayes' criterion; lower is better",
-        delta_aic="difference from the lowest AIC of the same rows",
+        aic=Meaning("Akaike's criterion; lower is better", "AIC", digits=1),
+        bic=Meaning("Bayes' criterion; lower is better", "BIC", digits=1),
+        delta_aic=Meaning("difference from the lowest AIC of the same rows", "Δ AIC", digits=1),
         delta_bic="difference from the lowest BIC of the same rows",
         akaike_weight="Akaike weight among the models of the same rows",
     ),
@@ -394,6 +449,14 @@ COLUMNS: dict[str, Column] = {
         older_lack=True,
         unnamed="whether the prompt names no group: a baseline, in no mean; null: it names them",
     ),
+}
+
+#: Name → the two columns that are shown as one interval.
+INTERVALS = {
+    "interval": Interval("ci_low", "ci_high"),
+    "pointwise": Interval("pointwise_low", "pointwise_high", "Of the row"),
+    "bounds": Interval("bound_low", "bound_high", "Worst case"),
+    "placebos": Interval("placebo_low", "placebo_high", "Placebos, {interval}"),
 }
 
 

@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from clinometer.numbers import number
+
 __all__ = [
     "Step",
     "in_words",
@@ -94,13 +96,15 @@ def in_words(response: str, options: Sequence[str] | None) -> str:
     if not any(len(per_option) == len(options) for per_option in probabilities.values()):
         return response
     if len(options) == 2:
-        texts = [f"{word} {pair[0]:.2f}" for word, pair in probabilities.items() if len(pair) == 2]
+        texts = [
+            f"{word} {number(pair[0])}" for word, pair in probabilities.items() if len(pair) == 2
+        ]
         return f"probability of “{options[0]}”: {', '.join(texts)}"
     texts = []
     for word, per_option in probabilities.items():
         # A word without recorded options has none here.
         pairs = zip(options, per_option, strict=False)
-        texts.append(f"{word}: {', '.join(f'{option} {p:.2f}' for option, p in pairs)}")
+        texts.append(f"{word}: {', '.join(f'{option} {number(p)}' for option, p in pairs)}")
     return f"probabilities: {'; '.join(texts)}"
 
 

@@ -25,6 +25,7 @@ import yaml
 from clinometer.contracts.catalogue import MEASURES
 from clinometer.directory.results import Results
 from clinometer.errors import InputError
+from clinometer.numbers import interval, percent
 from clinometer.results import RESPONSES
 from clinometer.results.parquet import scan_parquet
 from clinometer.results.ranges import RANGES
@@ -137,14 +138,14 @@ def _notes(row: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
         RANGES["other_prompts"]: (row["ci_low"], row["ci_high"]),
     }
     intervals = [
-        f"{low:.2f} to {high:.2f} {name}"
+        f"{interval(low, high)} {name}"
         for name, (low, high) in ends.items()
         if None not in (low, high)
     ]
-    percent = f"{row['confidence']:.0%} " if row["confidence"] is not None else ""
-    interval = f"{percent}interval {', '.join(intervals)}" if intervals else "no interval"
+    level = "" if row["confidence"] is None else f"{percent(row['confidence'])} "
+    interval_text = f"{level}interval {', '.join(intervals)}" if intervals else "no interval"
     return (
-        f"{interval}; neutral is {row['neutral']:g}, no end is best; {lean_of_mean(row)}; "
+        f"{interval_text}; neutral is {row['neutral']:g}, no end is best; {lean_of_mean(row)}; "
         f"{row['n_scored']} of {row['n']} answers scored; clinometer {plan.get('clinometer')}"
     )
 

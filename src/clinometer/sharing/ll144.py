@@ -27,6 +27,7 @@ import polars as pl
 
 from clinometer import __version__
 from clinometer.errors import InputError
+from clinometer.numbers import number
 from clinometer.results.tables import as_frame, need_columns, write_table
 from clinometer.sharing.categories import CATEGORIES, UNKNOWN, name_categories, name_columns
 from clinometer.sharing.counts import COUNTS, RUN, Counts, are_impossible, read_counts
@@ -215,7 +216,7 @@ def describe(rates: pl.DataFrame, counts: Counts) -> Iterator[str]:
             people = (f"{_name(row)} {row['n']:,.0f}" for row in rows)
             yield f"{grouping}: {', '.join(people)}"
         for row in filter(_is_benchmark, rows):
-            yield f"{grouping}: ratios are to {_name(row)}, whose rate is {row['rate']:.3f}"
+            yield f"{grouping}: ratios are to {_name(row)}, whose rate is {number(row['rate'], 3)}"
         if excluded := [_name(row) for row in rows if _is_left_out(row)]:
             yield f"{grouping}: below 2%, and no benchmark: {'; '.join(excluded)}"
     yield f"of an unknown category: {_count_unknown(rates, counts):,} people, in no ratio"

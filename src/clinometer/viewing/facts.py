@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from clinometer.numbers import percent
 from clinometer.pieces.drawing.svg import draw, for_page
 from clinometer.pieces.prose import cut
 from clinometer.pieces.sections import Summary
@@ -71,11 +72,11 @@ def cells(progress: Progress) -> dict[str, Any]:
     """Write how far a model is."""
     share = progress.answered / progress.trials if progress.trials else None
     total = "" if progress.trials is None else f" of {progress.trials:,}"
-    percent = "" if share is None else f" ({100 * share:.0f}%)"
+    share_text = "" if share is None else f" ({percent(share)})"
     return {
         "model": visible(progress.model),
         "share": share,
-        "answered": f"{progress.answered:,}{total}{percent}",
+        "answered": f"{progress.answered:,}{total}{share_text}",
         "failed": f"{progress.failed:,}",
         "last": ago(progress.since_s),
     }

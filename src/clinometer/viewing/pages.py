@@ -12,10 +12,11 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from clinometer.numbers import interval, number
 from clinometer.pieces.drawing.theme import stylesheet
 from clinometer.pieces.markdown import as_html, as_it_came
 from clinometer.pieces.paragraphs import fill_paragraphs
-from clinometer.pieces.prose import interval, number, verdict, verdict_class
+from clinometer.pieces.prose import verdict, verdict_class
 from clinometer.texts import visible
 
 __all__ = ["POLICY", "ago", "rendered"]

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clinometer.numbers import number
 from clinometer.pieces.markdown import as_line, is_markdown
-from clinometer.pieces.prose import MEANINGS, cut, mean_text, number, verdict, verdict_class
+from clinometer.pieces.prose import MEANINGS, cut, mean_text, verdict, verdict_class
 from clinometer.pieces.sections import Piece
 from clinometer.report.answers.examples import passages
 from clinometer.results import CONDITIONS

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from clinometer.authoring import (
     CONDITIONS,
+    Meaning,
     Schema,
     Study,
     Table,
@@ -45,7 +46,9 @@ _COLUMNS = {
         pl.Float64(),
         at_random="expectation of an agent that chooses at random, exact",
     ),
-    **typed_columns(pl.Int64(), n_episodes="episodes, of which the number is the mean"),
+    **typed_columns(
+        pl.Int64(), n_episodes=Meaning("episodes, of which the number is the mean", "Episodes")
+    ),
 }
 
 _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring")

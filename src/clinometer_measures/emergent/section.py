@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import polars as pl
 
 from clinometer.pieces import (
     Figure,
     InstrumentResults,
-    ReportTable,
     Row,
     Section,
     TableColumn,
+    TableSpec,
     around,
     bracketed,
-    count,
     forest,
     measured,
     number,
     range_text,
-    render_table,
 )
 from clinometer_measures.emergent.agents import REFERENCE
-from clinometer_measures.emergent.allocations import QUANTITIES
+from clinometer_measures.emergent.allocations import DETAILS, QUANTITIES
 
 __all__ = ["agents_section"]
 
@@ -54,7 +51,7 @@ def agents_section(results: InstrumentResults) -> Section | None:
     contrasts = rows.filter(pl.col("control").is_null())
     sentences = [*_sentences(results)]
     tables = [
-        (title if place else "", _table(contrasts.filter(quantity=quantity), title))
+        (title if place else "", _QUANTITY.render(contrasts.filter(quantity=quantity), title=title))
         for place, (quantity, title) in enumerate(QUANTITIES.items())
         if quantity in set(contrasts["quantity"])
     ]
@@ -115,26 +112,22 @@ def _figure(rows: pl.DataFrame) -> Figure:
 _TIPS = (("Who", "label"), ("Mean", "shown"), ("Interval", "interval"))
 
 
-def _table(rows: pl.DataFrame, title: str) -> ReportTable:
-    """Set out one quantity: models first, then agents."""
+def _who(agent: str | None, model: str) -> str:
+    """Name the agent, or the model."""
+    if agent is None:
+        return model
+    return f"{agent}, the reference" if agent == REFERENCE else agent
 
-    def who(row: Mapping[str, Any]) -> str:
-        """Name the agent, or the model."""
-        if row["agent"] is None:
-            return str(row["model"])
-        return f"{row['agent']}, the reference" if row["agent"] == REFERENCE else str(row["agent"])
 
-    def value(row: Mapping[str, Any]) -> str:
-        """Write a number with its interval."""
-        if row["ci_low"] is None:
-            return number(row["estimate"])
-        return bracketed(row["estimate"], row["ci_low"], row["ci_high"])
-
-    columns = [
-        TableColumn("Who", who, "head"),
-        TableColumn("Mode", lambda r: r["mode"], "text"),
-        TableColumn("Mean", value),
-        TableColumn("At random", lambda r: number(r["at_random"])),
-        TableColumn("Episodes", lambda r: count(r["n_episodes"])),
-    ]
-    return render_table(rows, f"{title}, with 95% intervals.", columns)
+#: One quantity: models first, then agents.
+_QUANTITY = TableSpec(
+    "{title}, with 95% intervals.",
+    (
+        TableColumn("Who", "agent model", _who, "head"),
+        TableColumn("Mode", "mode"),
+        TableColumn("Mean", "estimate ci_low ci_high", bracketed),
+        "at_random",
+        "n_episodes",
+    ),
+    DETAILS["allocations"].own,
+)

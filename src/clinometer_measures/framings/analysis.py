@@ -16,6 +16,7 @@ import polars as pl
 
 from clinometer.authoring import (
     CONDITIONS,
+    Meaning,
     Measure,
     Schema,
     Study,
@@ -85,7 +86,9 @@ _COLUMNS = {
         source_share="source_variance / that of all sources but the noise; null: of the noise",
         source_share_low="low end of the 95% interval of `source_share`",
         source_share_high="high end of this interval",
-        framing_sd="standard deviation of the means of framings, the noise taken off",
+        framing_sd=Meaning(
+            "standard deviation of the means of framings, the noise taken off", "Spread"
+        ),
         side_share="share of framings of this kind whose mean is on the side of the mean over all, "
         "if they are normally distributed",
         side_share_low="low end of the 95% interval of `side_share`",

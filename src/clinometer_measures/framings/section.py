@@ -11,25 +11,26 @@ import polars as pl
 
 from clinometer.pieces import (
     FROM,
+    STEREOTYPE,
     Figure,
     InstrumentResults,
     PlanFacts,
-    ReportTable,
     Section,
     TableColumn,
+    TableSpec,
     around,
     bracketed,
     capital,
     count,
     forest,
+    head,
     interval,
     number,
     p_value,
     per_mode,
     percent,
-    render_table,
 )
-from clinometer_measures.framings.analysis import ALL_MARKS, EFFECT
+from clinometer_measures.framings.analysis import ALL_MARKS, DETAILS, EFFECT
 from clinometer_measures.framings.next_questions import NARROWER
 
 __all__ = [
@@ -90,14 +91,11 @@ def _run(row: Mapping[str, Any]) -> str:
 
 
 def _mean(row: Mapping[str, Any]) -> str:
-    if row["framing_mean"] is None:
-        return ""
     return bracketed(row["framing_mean"], row["framing_low"], row["framing_high"])
 
 
-def _on_its_side(row: Mapping[str, Any]) -> str:
+def _on_its_side(low: float, high: float) -> str:
     """Write the share of framings on the side of the mean; nothing is told below a half."""
-    low, high = row["side_share_low"], row["side_share_high"]
     return "not told" if low < 0.5 else f"{percent(low)} to {percent(high)}"
 
 
@@ -110,9 +108,9 @@ def holding_section(results: InstrumentResults) -> Section | None:
     mean_rows = rows.filter(pl.col("stereotype").is_null())
     sentences = [_holding_sentence(row) for row in mean_rows.iter_rows(named=True)]
     controls = framing_holding.filter(pl.col("control").is_not_null())
-    tables = [("", _holding_table(rows))]
+    tables = [("", _HOLDING.render(rows))]
     if not controls.is_empty():
-        tables.append(("The controls in the same framings", _holding_table(controls)))
+        tables.append(("The controls in the same framings", _HOLDING.render(controls)))
     return Section(
         key="holding",
         title="In how many framings does it hold?",
@@ -133,23 +131,24 @@ def _holding_sentence(row: Mapping[str, Any]) -> str:
     )
 
 
-def _holding_table(rows: pl.DataFrame) -> ReportTable:
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
+_HOLDING = TableSpec(
+    "Mean score over framings, with its 95% interval over framings; −1 to 1, neutral 0. Framings "
+    "on its side: 95% interval. Spread: standard deviation of framings, without noise. One more "
+    "framing: 95% prediction of its mean.",
+    (
+        STEREOTYPE,
         *FROM,
-        TableColumn("Mean over framings", _mean),
-        TableColumn("Clearly above 0", lambda r: f"{r['n_positive']} of {r['n_framings']}"),
-        TableColumn("Clearly below", lambda r: f"{r['n_negative']} of {r['n_framings']}"),
-        TableColumn("Framings on its side", _on_its_side),
-        TableColumn("Spread", lambda r: number(r["framing_sd"])),
-        TableColumn("One more framing", lambda r: interval(r["new_low"], r["new_high"])),
-    ]
-    caption = (
-        "Mean score over framings, with its 95% interval over framings; −1 to 1, neutral 0. "
-        "Framings on its side: 95% interval. Spread: standard deviation of framings, without "
-        "noise. One more framing: 95% prediction of its mean."
-    )
-    return render_table(rows, caption, columns)
+        TableColumn(
+            "Mean over framings", "framing_mean framing_low framing_high", bracketed, missing=""
+        ),
+        TableColumn("Clearly above 0", "n_positive n_framings", "{} of {}".format),
+        TableColumn("Clearly below", "n_negative n_framings", "{} of {}".format),
+        TableColumn("Framings on its side", "side_share_low side_share_high", _on_its_side),
+        "framing_sd",
+        TableColumn("One more framing", "new_low new_high", interval),
+    ),
+    DETAILS["framing_holding"].own,
+)
 
 
 def _effects(results: InstrumentResults) -> pl.DataFrame:
@@ -181,7 +180,7 @@ def effect_section(results: InstrumentResults) -> Section | None:
         short="Marks of a test",
         text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_EFFECTS),
         figures=_effect_figures(rows, results.plan),
-        tables=(("Table of effects", _effect_table(rows)),),
+        tables=(("Table of effects", _EFFECT_TABLE.render(rows)),),
         open=True,
         place="before",
     )
@@ -209,18 +208,18 @@ def _effect_figures(rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     return per_mode("framing-effects", caption, labelled, partial(forest, axis=axis, tips=tips))
 
 
-def _effect_table(rows: pl.DataFrame) -> ReportTable:
-    columns = [
-        TableColumn("Factor", lambda r: capital(r["factor_title"]), "head"),
-        TableColumn("Level", lambda r: r["compared"], "head"),
+_EFFECT_TABLE = TableSpec(
+    "Effects on the mean score of all stereotypes, with 95% intervals; neutral 0.",
+    (
+        TableColumn("Factor", "factor_title", capital, "head"),
+        head("compared", "Level"),
         *FROM,
-        TableColumn("Effect", lambda r: number(r["estimate"])),
-        TableColumn("Interval, all at once", lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("Alone", lambda r: interval(r["pointwise_low"], r["pointwise_high"])),
-        TableColumn("p (adjusted)", lambda r: p_value(r["p_bonferroni"])),
-    ]
-    caption = "Effects on the mean score of all stereotypes, with 95% intervals; neutral 0."
-    return render_table(rows, caption, columns)
+        TableColumn("Effect", "estimate", number),
+        TableColumn("Interval, all at once", "ci_low ci_high", interval),
+        TableColumn("Alone", "pointwise_low pointwise_high", interval),
+        TableColumn("p (adjusted)", "p_bonferroni", p_value),
+    ),
+)
 
 
 def variance_section(results: InstrumentResults) -> Section | None:
@@ -230,36 +229,37 @@ def variance_section(results: InstrumentResults) -> Section | None:
         return None
     runs = rows.partition_by("model", "mode", maintain_order=True)
     sentences = [_variance_sentence(run) for run in runs]
-    columns = [
-        TableColumn("Source", lambda r: capital(r["variance_source"]), "head"),
-        *FROM,
-        TableColumn("Standard deviation", lambda r: number(math.sqrt(r["source_variance"]))),
-        TableColumn("95% interval", _deviations),
-        TableColumn("Share of variance", _share),
-        TableColumn("95% interval", _share_ends),
-    ]
-    caption = "Standard deviation of scores by source, and its share of all variance but the noise."
     return Section(
         key="sources",
         title="What does it depend on?",
         short="Sources of variance",
         text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_DEPENDS),
-        tables=(("", render_table(rows, caption, columns)),),
+        tables=(("", _SOURCES.render(rows)),),
         place="before",
     )
 
 
-def _deviations(row: Mapping[str, Any]) -> str:
-    return interval(math.sqrt(row["source_low"]), math.sqrt(row["source_high"]))
-
-
-def _share(row: Mapping[str, Any]) -> str:
-    return "" if row["source_share"] is None else percent(row["source_share"])
-
-
-def _share_ends(row: Mapping[str, Any]) -> str:
-    low, high = row["source_share_low"], row["source_share_high"]
+def _shares(low: float | None, high: float | None) -> str:
     return "" if low is None else f"{percent(low)} to {percent(high)}"
+
+
+_SOURCES = TableSpec(
+    "Standard deviation of scores by source, and its share of all variance but the noise.",
+    (
+        TableColumn("Source", "variance_source", capital, "head"),
+        *FROM,
+        TableColumn(
+            "Standard deviation", "source_variance", lambda variance: number(math.sqrt(variance))
+        ),
+        TableColumn(
+            "95% interval",
+            "source_low source_high",
+            lambda low, high: interval(math.sqrt(low), math.sqrt(high)),
+        ),
+        TableColumn("Share of variance", "source_share", percent, missing=""),
+        TableColumn("95% interval", "source_share_low source_share_high", _shares),
+    ),
+)
 
 
 def _variance_sentence(rows: pl.DataFrame) -> str:
@@ -267,7 +267,8 @@ def _variance_sentence(rows: pl.DataFrame) -> str:
     clear_sources = rows.filter(pl.col("source_low") > 0, pl.col("source_share") >= LEAST_SHARE)
     largest = clear_sources.sort("source_share", descending=True).head(MOST_SOURCES)
     source_texts = [
-        f"{row['variance_source']} ({percent(row['source_share'])}; {_share_ends(row)})"
+        f"{row['variance_source']} ({percent(row['source_share'])}; "
+        f"{_shares(row['source_share_low'], row['source_share_high'])})"
         for row in largest.iter_rows(named=True)
     ]
     run_label = _run(rows.row(0, named=True))
@@ -283,30 +284,11 @@ def next_section(results: InstrumentResults) -> Section | None:
         return None
     runs = rows.partition_by("model", "mode", maintain_order=True)
     sentences = [_next_sentence(run) for run in runs]
-
-    def ask(row: Mapping[str, Any]) -> str:
-        """Write what to ask."""
-        if row["next_ask"] is None:
-            return "too much"
-        text = f"{row['n_next']} {row['next_ask']}"
-        return text.replace("draws", "draw") if row["n_next"] == 1 else text
-
-    columns = [
-        TableColumn("Interval of", lambda r: capital(r["next_target"]), "head"),
-        *FROM,
-        TableColumn(
-            "Estimate", lambda r: f"{number(r['estimate'])} ± {number(r['half_width_now'])}"
-        ),
-        TableColumn("Ask", ask, "text"),
-        TableColumn("Tokens", lambda r: _thousands(r["tokens_more"])),
-        TableColumn("Tokens until it excludes 0", _tokens_to_decide),
-    ]
-    caption = f"What multiplies the width of each interval by {NARROWER:g} for the fewest tokens."
     return Section(
         key="next",
         title="What to ask next",
         text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_NEXT),
-        tables=(("", render_table(rows, caption, columns)),),
+        tables=(("", _NEXT_QUESTIONS.render(rows)),),
         place="before",
     )
 
@@ -316,10 +298,39 @@ def _thousands(tokens: float | None) -> str:
     return "" if tokens is None else f"{tokens / 1000:,.0f} k"
 
 
-def _tokens_to_decide(row: Mapping[str, Any]) -> str:
-    if abs(row["estimate"]) >= row["half_width_now"]:
+def _ask_text(asked: str | None, count: int | None) -> str:
+    """Write what to ask."""
+    if asked is None:
+        return "too much"
+    text = f"{count} {asked}"
+    return text.replace("draws", "draw") if count == 1 else text
+
+
+def _plus_minus(estimate: float, half_width: float) -> str:
+    return f"{number(estimate)} ± {number(half_width)}"
+
+
+def _tokens_to_decide(estimate: float, half_width: float, tokens: float | None) -> str:
+    if abs(estimate) >= half_width:
         return "excludes it"
-    return _thousands(row["tokens_to_decide"]) or "too many"
+    return _thousands(tokens) or "too many"
+
+
+_NEXT_QUESTIONS = TableSpec(
+    f"What multiplies the width of each interval by {NARROWER:g} for the fewest tokens.",
+    (
+        TableColumn("Interval of", "next_target", capital, "head"),
+        *FROM,
+        TableColumn("Estimate", "estimate half_width_now", _plus_minus),
+        TableColumn("Ask", "next_ask n_next", _ask_text, "text"),
+        TableColumn("Tokens", "tokens_more", _thousands),
+        TableColumn(
+            "Tokens until it excludes 0",
+            "estimate half_width_now tokens_to_decide",
+            _tokens_to_decide,
+        ),
+    ),
+)
 
 
 def _next_sentence(rows: pl.DataFrame) -> str:
@@ -333,7 +344,7 @@ def _next_sentence(rows: pl.DataFrame) -> str:
     first = priced.row(0, named=True)
     return (
         f"{run_label}: of the intervals that contain 0, that of the {first['next_target']} "
-        f"({number(first['estimate'])} ± {number(first['half_width_now'])}) is the cheapest to "
+        f"({_plus_minus(first['estimate'], first['half_width_now'])}) is the cheapest to "
         f"decide, for about {_thousands(first['tokens_to_decide'])} tokens."
     )
 
@@ -350,30 +361,32 @@ def framing_section(results: InstrumentResults) -> Section | None:
         n_scored=pl.col("n_scored").sum(),
         tokens=pl.col("tokens").first(),
     )
-    columns = [
-        TableColumn("Framing", _levels, "head"),
-        TableColumn("Variation", lambda r: r["variation"], "text"),
-        *FROM,
-        TableColumn("Mean", lambda r: number(r["mean"])),
-        TableColumn("Stereotypes from, to", lambda r: interval(r["lowest"], r["highest"])),
-        TableColumn("Answers", lambda r: count(r["n_scored"])),
-        TableColumn("Tokens", lambda r: f"{r['tokens']:.0f}"),
-    ]
     factors = ", ".join(level.partition(": ")[0] for level in rows["framing"][0].split(", "))
-    caption = (
-        "Mean score of all stereotypes in each framing, and of the lowest and the highest. What "
-        "the words shown do is taken out, so that a mean of few answers may lie beyond the scale. "
-        f"Levels in the order: {factors}."
-    )
     ordered = by_framing.sort("model", "mode", "mean", descending=[False, False, True])
     return Section(
         key="framings",
         title="Every framing",
-        tables=(("Table of framings", render_table(ordered, caption, columns)),),
+        tables=(("Table of framings", _FRAMINGS.render(ordered, factors=factors)),),
         place="before",
     )
 
 
-def _levels(row: Mapping[str, Any]) -> str:
+def _levels(framing: str) -> str:
     """Write the levels of a framing, without their factors."""
-    return ", ".join(level.partition(": ")[2] for level in row["framing"].split(", "))
+    return ", ".join(level.partition(": ")[2] for level in framing.split(", "))
+
+
+_FRAMINGS = TableSpec(
+    "Mean score of all stereotypes in each framing, and of the lowest and the highest. What the "
+    "words shown do is taken out, so that a mean of few answers may lie beyond the scale. Levels "
+    "in the order: {factors}.",
+    (
+        TableColumn("Framing", "framing", _levels, "head"),
+        TableColumn("Variation", "variation"),
+        *FROM,
+        TableColumn("Mean", "mean", number),
+        TableColumn("Stereotypes from, to", "lowest highest", interval),
+        TableColumn("Answers", "n_scored", count),
+        TableColumn("Tokens", "tokens", "{:.0f}".format),
+    ),
+)

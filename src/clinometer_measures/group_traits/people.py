@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from clinometer.authoring import (
     CONDITIONS,
+    Meaning,
     Measure,
     Schema,
     Study,
@@ -78,7 +79,11 @@ _COLUMNS = {
     ),
     **typed_columns(
         pl.Float64(),
-        people_mean="mean rating of the group by people, 0 (the low trait) to 100 (the high one)",
+        people_mean=Meaning(
+            "mean rating of the group by people, 0 (the low trait) to 100 (the high one)",
+            "People, 0 to 100",
+            digits=0,
+        ),
         people_lean="share of people on the side of the high trait − share on that of the low one, "
         "less the mean of this over the groups: −2 to 2",
         people_low="low end of the 95% interval of `people_lean`, over raters; null: all alike",
@@ -90,8 +95,8 @@ _COLUMNS = {
     ),
     **typed_columns(
         pl.Int64(),
-        n_raters="people who rated the group",
-        n_wordings="wordings in which the model was asked",
+        n_raters=Meaning("people who rated the group", "Raters"),
+        n_wordings=Meaning("wordings in which the model was asked", "Wordings"),
     ),
 }
 

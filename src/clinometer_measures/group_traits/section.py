@@ -5,8 +5,7 @@ Reference: Cao, Sotnikova, Daumé, Rudinger & Zou 2022, NAACL, 1276–1295, arXi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -17,24 +16,24 @@ from clinometer.pieces import (
     Figure,
     InstrumentResults,
     PlanFacts,
-    ReportTable,
     Row,
     Section,
     TableColumn,
+    TableSpec,
     around,
     bracketed,
     capital,
-    count,
     dots,
     endings,
+    head,
     interval,
     mark_row,
     number,
+    plain_text,
     range_text,
-    render_table,
     who,
 )
-from clinometer_measures.group_traits.people import MEASURES
+from clinometer_measures.group_traits.people import DETAILS, MEASURES
 
 __all__ = ["people_section"]
 
@@ -80,6 +79,8 @@ def people_section(results: InstrumentResults) -> Section | None:
     overall_rows = [row for row in wide if row["part"] == _ALL]
     sentences = [_sentence(row, plan) for row in overall_rows]
     figures = _figures(leans)
+    leans = leans.with_columns(mode="control_mode")
+    is_mean = pl.col("trait_low").is_null()
     return Section(
         key="people",
         title="Beside what people say",
@@ -90,9 +91,9 @@ def people_section(results: InstrumentResults) -> Section | None:
         ),
         figures=figures,
         tables=(
-            ("", _statistics_table(wide, plan)),
-            ("Table of groups and dimensions", _lean_table(leans, is_per_pair=False)),
-            ("Table of groups and pairs of traits", _lean_table(leans, is_per_pair=True)),
+            ("", _STATISTIC_TABLE.render(wide, interval=plan.interval)),
+            ("Table of groups and dimensions", _LEANS.render(leans.filter(is_mean))),
+            ("Table of groups and pairs of traits", _LEANS.render(leans.filter(~is_mean))),
         ),
         place="before",
     )
@@ -109,14 +110,17 @@ def _by_part(rows: pl.DataFrame) -> list[dict[str, Any]]:
     wide: dict[tuple[Any, ...], dict[str, Any]] = {}
     for estimate in rows.iter_rows(named=True):
         key = tuple(estimate[name] for name in keys)
-        row = wide.setdefault(key, {"model": estimate["model"], "mode": estimate["control_mode"]})
+        # A statistic without an estimate has no text.
+        run = {"model": estimate["model"], "mode": estimate["control_mode"], "placebo": ""}
+        row = wide.setdefault(key, {**run, **{f"{name}_text": "" for name in MEASURES}})
         row["part"] = capital(estimate["dimension_label"] or _ALL)
         name = _STATISTIC_BY_MEASURE[estimate["measure"]]
         row[name] = estimate["estimate"]
         row[f"{name}_interval"] = interval(estimate["ci_low"], estimate["ci_high"])
-        row[f"{name}_text"] = bracketed(
-            estimate["estimate"], estimate["ci_low"], estimate["ci_high"]
-        )
+        if estimate["estimate"] is not None:
+            row[f"{name}_text"] = bracketed(
+                estimate["estimate"], estimate["ci_low"], estimate["ci_high"]
+            )
         if name == "correlation":
             row["placebo"] = interval(estimate["placebo_low"], estimate["placebo_high"])
             row["is_beyond"] = not _within(estimate)
@@ -144,36 +148,28 @@ def _sentence(row: Mapping[str, Any], plan: PlanFacts) -> str:
     return text
 
 
-def _statistics_table(rows: Sequence[Mapping[str, Any]], plan: PlanFacts) -> ReportTable:
-    """Set out all statistics, over all traits and by dimension."""
-
-    def value(title: str, name: str) -> TableColumn:
-        """Return the column of a statistic with its interval."""
-
-        def text(row: Mapping[str, Any]) -> str:
-            """Write the value and its interval."""
-            if row.get(name) is None:
-                return ""
-            return str(row[f"{name}_text"])
-
-        return TableColumn(title, text)
-
-    columns = [
-        TableColumn("Traits", lambda r: r["part"], "head"),
+#: All statistics, over all traits and by dimension: title → name.
+_STATISTICS = {
+    "Ceiling": "ceiling",
+    "Corrected": "corrected",
+    "Slope": "slope",
+    "Shift": "shift",
+    "Between wordings": "wordings",
+}
+_STATISTIC_TABLE = TableSpec(
+    "Leans of the model and people's ratings, each value with its {interval}. Correlation −1 to 1; "
+    "slope 1: groups differ as much as among people; shift neutral 0.",
+    (
+        head("part", "Traits"),
         *FROM,
-        value("Correlation", "correlation"),
-        TableColumn("Shuffled groups", lambda r: r.get("placebo", "")),
-        value("Ceiling", "ceiling"),
-        value("Corrected", "corrected"),
-        value("Slope", "slope"),
-        value("Shift", "shift"),
-        value("Between wordings", "wordings"),
-    ]
-    caption = (
-        f"Leans of the model and people's ratings, each value with its {plan.interval}. "
-        "Correlation −1 to 1; slope 1: groups differ as much as among people; shift neutral 0."
-    )
-    return render_table(rows, caption, columns)
+        TableColumn("Correlation", "correlation_text", plain_text, "number"),
+        TableColumn("Shuffled groups", "placebo", plain_text, "number"),
+        *(
+            TableColumn(title, f"{name}_text", plain_text, "number")
+            for title, name in _STATISTICS.items()
+        ),
+    ),
+)
 
 
 def _figures(leans: pl.DataFrame) -> tuple[Figure, ...]:
@@ -218,34 +214,25 @@ def _marks(row: Mapping[str, Any]) -> list[Row]:
     return marks
 
 
-def _lean_table(leans: pl.DataFrame, *, is_per_pair: bool) -> ReportTable:
-    """Set out the leans of the groups, on each dimension or for each pair of traits."""
-    is_mean = pl.col("trait_low").is_null()
-    rows = leans.filter(~is_mean if is_per_pair else is_mean).with_columns(mode="control_mode")
+def _pair(low: str | None, high: str | None) -> str:
+    """Name the low and the high trait; nothing where a row is over all pairs."""
+    return "" if low is None else f"{low} – {high}"
 
-    def lean(side: str, row: Mapping[str, Any]) -> str:
-        """Write a lean with its interval."""
-        if row[f"{side}_lean"] is None:
-            return ""
-        return bracketed(row[f"{side}_lean"], row[f"{side}_low"], row[f"{side}_high"])
 
-    def traits(row: Mapping[str, Any]) -> str:
-        """Name the low and the high trait."""
-        return f"{row['trait_low']} – {row['trait_high']}" if is_per_pair else ""
-
-    columns = [
-        TableColumn("Group", lambda r: r["about"], "head"),
-        TableColumn("Dimension", lambda r: capital(r["dimension_label"]), "head"),
-        TableColumn("Traits", traits, "text"),
+#: The leans of the groups, on each dimension or for each pair of traits.
+_LEANS = TableSpec(
+    "People's mean rating from the low to the high trait, and leans toward the high trait, each "
+    "less the mean over groups, with 95% intervals over raters, or over wordings.",
+    (
+        head("about", "Group"),
+        TableColumn("Dimension", "dimension_label", capital, "head"),
+        TableColumn("Traits", "trait_low trait_high", _pair, "text"),
         *FROM,
-        TableColumn("People, 0 to 100", lambda r: number(r["people_mean"], 0)),
-        TableColumn("People's lean", partial(lean, "people")),
-        TableColumn("Model's lean", partial(lean, "model")),
-        TableColumn("Raters", lambda r: count(r["n_raters"])),
-        TableColumn("Wordings", lambda r: count(r["n_wordings"])),
-    ]
-    caption = (
-        "People's mean rating from the low to the high trait, and leans toward the high trait, "
-        "each less the mean over groups, with 95% intervals over raters, or over wordings."
-    )
-    return render_table(rows, caption, columns)
+        "people_mean",
+        TableColumn("People's lean", "people_lean people_low people_high", bracketed, missing=""),
+        TableColumn("Model's lean", "model_lean model_low model_high", bracketed, missing=""),
+        "n_raters",
+        "n_wordings",
+    ),
+    DETAILS["people_leans"].own,
+)

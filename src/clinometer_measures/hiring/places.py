@@ -31,7 +31,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from clinometer.authoring import typed_columns
+from clinometer.authoring import Meaning, typed_columns
 from clinometer_measures.hiring.grouping import GROUPINGS, counts_by_group, is_small
 from clinometer_measures.hiring.rates import share_intervals
 
@@ -51,8 +51,10 @@ PLACE_COLUMNS = {
     **typed_columns(
         pl.Float64(),
         n_in_place="candidates of the group in the place; those of equal scores share it",
-        place_share="n_in_place / n",
-        expected_share="place_share without a difference between groups",
+        place_share=Meaning("n_in_place / n", "Share", digits=3),
+        expected_share=Meaning(
+            "place_share without a difference between groups", "Expected", digits=3
+        ),
         place_low="low end of the 95% interval of place_share",
         place_high="high end of this interval",
     ),

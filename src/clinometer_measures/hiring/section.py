@@ -11,18 +11,22 @@ from clinometer.authoring import PASSED
 from clinometer.pieces import (
     FROM,
     InstrumentResults,
-    Render,
     ReportTable,
     Section,
     TableColumn,
+    TableSpec,
     capital,
+    count,
+    head,
     interval,
     number,
+    out_of,
     percent,
-    render_table,
+    signed,
 )
 from clinometer_measures.hiring.grouping import FEWEST_DECIDED, FEWEST_SELECTED
 from clinometer_measures.hiring.part import SCORE, STEPS
+from clinometer_measures.hiring.selections import DETAILS
 from clinometer_measures.hiring.stated import MARGIN
 
 __all__ = [
@@ -71,10 +75,10 @@ _STATEMENTS = (
     "of one group on both sides, and state the group in one résumé: a member of a Black "
     "professional association beside a member of a professional association. Both are differences "
     "of scores, default less marginalized, in points of a scale from 1 to 10. They differ where "
-    f"the interval of the difference excludes 0, and agree where it lies within {MARGIN:.1f}. A "
-    "statement is another signal than a name, and may be read as an achievement: a lean by names "
-    "alone is one about names, and one by both is about the group. Intervals are over names, "
-    "occupations and wordings, each for itself."
+    "the interval of the difference excludes 0, and agree where it lies within "
+    f"{number(MARGIN, 1)}. A statement is another signal than a name, and may be read as an "
+    "achievement: a lean by names alone is one about names, and one by both is about the group. "
+    "Intervals are over names, occupations and wordings, each for itself."
 )
 _PLACES = (
     "Top and bottom tenth: of all candidates of a run, those with the highest and the lowest "
@@ -95,10 +99,10 @@ def validity_section(results: InstrumentResults) -> Section | None:
     if controls.is_empty():
         return None
     sentences = [_validity_sentence(row) for row in controls.iter_rows(named=True)]
-    tables = [("", _validity_table(controls, results))]
+    tables = [("", _CRITERION.render(controls, interval=results.plan.interval))]
     checks = results.tables.details["resume_checks"]
     if not checks.is_empty():
-        tables.append(("By what makes it better", _check_table(checks)))
+        tables.append(("By what makes it better", _CHECKS.render(_with_shares(checks))))
     return Section(
         key="criterion",
         title="Does it pick the better résumé?",
@@ -138,49 +142,88 @@ def _validity_sentence(row: Mapping[str, Any]) -> str:
     )
 
 
-def _validity_table(controls: pl.DataFrame, results: InstrumentResults) -> ReportTable:
-    def preferred(row: Mapping[str, Any]) -> str:
-        """Write a share, or of scores a difference."""
-        if row["dimension"] == SCORE:
-            return f"{number(_difference(row['estimate']), 1, signed=True)} points"
-        return number(_share(row["estimate"]))
-
-    def ends(row: Mapping[str, Any]) -> str:
-        """Write its interval."""
-        if row["dimension"] == SCORE:
-            return interval(_difference(row["ci_low"]), _difference(row["ci_high"]), 1)
-        return interval(_share(row["ci_low"]), _share(row["ci_high"]))
-
-    columns = [
-        TableColumn("Model", lambda r: r["model"] or "", "head"),
-        TableColumn("Mode", lambda r: r["control_mode"], "text"),
-        TableColumn("Better résumé preferred", preferred),
-        TableColumn(results.plan.interval, ends),
-        TableColumn("Valid", lambda r: "yes" if r["verdict"] == PASSED else "no", "text"),
-        TableColumn("Answers", lambda r: str(r["n_scored"])),
-    ]
-    caption = (
-        "Share of answers for the better of two résumés, under names of one group; chance .5. In "
-        "callbacks and with probabilities, (1 + difference) / 2. Of scores the difference, in "
-        "points of a scale from 1 to 10; neutral 0."
-    )
-    return render_table(controls, caption, columns)
+def _preferred(dimension: str | None, mean: float | None) -> str:
+    """Write a share, or of scores a difference."""
+    if dimension == SCORE:
+        return f"{signed(_difference(mean), 1)} points"
+    return number(_share(mean))
 
 
-def _check_table(checks: pl.DataFrame) -> ReportTable:
-    def share(row: Mapping[str, Any]) -> str:
-        """Write the share among the answers that decide."""
-        decided = row["n"] - row["n_abstained"] - row["n_unread"]
-        return number(row["n_better"] / decided) if decided else ""
+def _preferred_ends(dimension: str | None, low: float | None, high: float | None) -> str:
+    """Write its interval."""
+    if dimension == SCORE:
+        return interval(_difference(low), _difference(high), 1)
+    return interval(_share(low), _share(high))
 
-    columns = [
-        TableColumn("Better by", lambda r: capital(r["criterion"]), "head"),
+
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+_CRITERION = TableSpec(
+    "Share of answers for the better of two résumés, under names of one group; chance .5. In "
+    "callbacks and with probabilities, (1 + difference) / 2. Of scores the difference, in points "
+    "of a scale from 1 to 10; neutral 0.",
+    (
+        head("model"),
+        TableColumn("Mode", "control_mode"),
+        TableColumn("Better résumé preferred", "dimension estimate", _preferred),
+        TableColumn("{interval}", "dimension ci_low ci_high", _preferred_ends),
+        TableColumn("Valid", "verdict", lambda verdict: _yes_or_no(verdict == PASSED), "text"),
+        TableColumn("Answers", "n_scored", count),
+    ),
+)
+_DECIDED_SHARE = TableColumn("Better résumé preferred", "decided_share", number, missing="")
+_CHECKS = TableSpec(
+    "The same by criterion, of the answers that decide.",
+    (
+        TableColumn("Better by", "criterion", capital, "head"),
         *FROM,
-        TableColumn("Better résumé preferred", share),
-        TableColumn("Answers", lambda r: str(r["n"])),
-        TableColumn("Abstained", lambda r: str(r["n_abstained"])),
-    ]
-    return render_table(checks, "The same by criterion, of the answers that decide.", columns)
+        _DECIDED_SHARE,
+        TableColumn("Answers", "n", count),
+        "n_abstained",
+    ),
+    DETAILS["resume_checks"].own,
+)
+
+
+def _with_shares(checks: pl.DataFrame) -> pl.DataFrame:
+    """Add the share for the better résumé among the answers that decide; null without any."""
+    decided = pl.col("n") - pl.col("n_abstained") - pl.col("n_unread")
+    return checks.with_columns(
+        decided_share=pl.when(decided != 0).then(pl.col("n_better") / decided)
+    )
+
+
+def _points_table(caption: str, factor: float, digits: int) -> TableSpec:
+    """Declare a table of contrasts; `factor`: what a mean score is multiplied by."""
+
+    def points(mean: float | None) -> str:
+        """Write a difference in points."""
+        return signed(None if mean is None else factor * mean, digits)
+
+    def ends(low: float, high: float) -> str:
+        """Write its interval."""
+        return interval(factor * low, factor * high, digits)
+
+    return TableSpec(
+        caption,
+        (
+            head("about", "Contrast"),
+            *FROM,
+            TableColumn("Points", "estimate", points),
+            TableColumn("{interval}", "ci_low ci_high", ends, missing=""),
+            TableColumn("Scored / n", "n_scored n", out_of),
+        ),
+    )
+
+
+_SELECTION_POINTS = _points_table(
+    "Difference in selections on equal résumés, in points; neutral 0.", 100, 0
+)
+_SCORE_POINTS = _points_table(
+    "Difference of scores on equal résumés, in points of a scale from 1 to 10; neutral 0.", STEPS, 1
+)
 
 
 def points_section(results: InstrumentResults) -> Section | None:
@@ -188,25 +231,13 @@ def points_section(results: InstrumentResults) -> Section | None:
     rows = results.by_stereotype
     is_score = pl.col("dimension").eq_missing(SCORE)
     tables, texts = [], []
-    for part, text, caption, factor, digits in (
-        (
-            rows.filter(~is_score),
-            _POINTS,
-            "Difference in selections on equal résumés, in points; neutral 0.",
-            100,
-            0,
-        ),
-        (
-            rows.filter(is_score),
-            _SCORES,
-            "Difference of scores on equal résumés, in points of a scale from 1 to 10; neutral 0.",
-            STEPS,
-            1,
-        ),
+    for part, text, spec in (
+        (rows.filter(~is_score), _POINTS, _SELECTION_POINTS),
+        (rows.filter(is_score), _SCORES, _SCORE_POINTS),
     ):
         if not part.is_empty():
             texts.append(text)
-            tables.append(("", _points_table(part, results, caption, (factor, digits))))
+            tables.append(("", spec.render(part, interval=results.plan.interval)))
     if not tables:
         return None
     return Section(
@@ -219,30 +250,32 @@ def points_section(results: InstrumentResults) -> Section | None:
     )
 
 
-def _points_table(
-    rows: pl.DataFrame, results: InstrumentResults, caption: str, unit: tuple[float, int]
-) -> ReportTable:
-    """Set out contrasts; `unit`: what a mean score is multiplied by, and digits."""
-    factor, digits = unit
+def _if_valid(text: str | None, is_valid: bool) -> str:
+    """Write what is said, if the model reads résumés."""
+    return (text or "") if is_valid else "not interpretable"
 
-    def points(row: Mapping[str, Any]) -> str:
-        """Write a difference in points."""
-        value = row["estimate"]
-        return number(None if value is None else factor * value, digits, signed=True)
 
-    def ends(row: Mapping[str, Any]) -> str:
-        """Write its interval."""
-        low, high = row["ci_low"], row["ci_high"]
-        return "" if low is None else interval(factor * low, factor * high, digits)
+def _with_ends(value: float | None, low: float | None, high: float | None) -> str:
+    """Write a difference and its interval."""
+    text = signed(value, 1, missing="")
+    return text if low is None else f"{text} [{interval(low, high, 1)}]"
 
-    columns = [
-        TableColumn("Contrast", lambda r: r["about"], "head"),
+
+_STATED = TableSpec(
+    "Differences of scores by names and by statements, in points, with 95% intervals.",
+    (
+        head("group"),
         *FROM,
-        TableColumn("Points", points),
-        TableColumn(results.plan.interval, ends),
-        TableColumn("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
-    ]
-    return render_table(rows, caption, columns)
+        TableColumn("By names", "by_names names_low names_high", _with_ends),
+        TableColumn("By statement", "by_statement statement_low statement_high", _with_ends),
+        TableColumn(
+            "Statement less names",
+            "stated_less_names stated_less_low stated_less_high",
+            _with_ends,
+        ),
+        TableColumn("Names and statement", "agreement is_valid", _if_valid, "text"),
+    ),
+)
 
 
 def statement_section(results: InstrumentResults) -> Section | None:
@@ -250,45 +283,62 @@ def statement_section(results: InstrumentResults) -> Section | None:
     contrasts = results.tables.details["stated_groups"].drop_nulls("by_statement")
     if contrasts.is_empty():
         return None
-    labels = results.by_stereotype.select("stereotype", "about").rows()
-    label_by_key = {str(key): str(label) for key, label in labels}
-    rows = _with_validity(contrasts, _valid_runs(results))
-
-    def agreement(row: Mapping[str, Any]) -> str:
-        """Say whether the two agree, if the model reads résumés."""
-        return (row["agreement"] or "") if row["is_valid"] else "not interpretable"
-
-    columns = [
-        TableColumn(
-            "Group", lambda r: str(label_by_key.get(r["stereotype"], r["stereotype"])), "head"
-        ),
-        *FROM,
-        TableColumn("By names", _with_ends("by_names", "names")),
-        TableColumn("By statement", _with_ends("by_statement", "statement")),
-        TableColumn("Statement less names", _with_ends("stated_less_names", "stated_less")),
-        TableColumn("Names and statement", agreement, "text"),
-    ]
-    caption = "Differences of scores by names and by statements, in points, with 95% intervals."
+    labels = dict(results.by_stereotype.select("stereotype", "about").rows())
+    group = pl.col("stereotype").replace(labels)
+    rows = _with_validity(contrasts, _valid_runs(results)).with_columns(group=group)
     return Section(
         key="stated",
         title="Is it the name or the group?",
         short="Names and groups",
         text=(_STATEMENTS,),
-        tables=(("", render_table(rows, caption, columns)),),
+        tables=(("", _STATED.render(rows)),),
         place="before",
     )
 
 
-def _with_ends(name: str, ends: str) -> Render:
-    """Write a difference and its interval."""
+def _candidates(race: str | None, gender: str | None, is_small: bool) -> str:
+    """Name a group of candidates, and whether its cell is small."""
+    name = capital(" ".join(filter(None, (race, gender))))
+    return f"{name} (small)" if is_small else name
 
-    def write(row: Mapping[str, Any]) -> str:
-        """Write those of a row."""
-        low, high = row[f"{ends}_low"], row[f"{ends}_high"]
-        value = "" if row[name] is None else number(row[name], 1, signed=True)
-        return value if low is None else f"{value} [{interval(low, high, 1)}]"
 
-    return write
+def _ratio_ends(is_reference: bool, low: float | None, high: float | None) -> str:
+    """Write the interval of a ratio."""
+    if is_reference:
+        return "most selected"
+    return "" if low is None else interval(low, high)
+
+
+_CANDIDATES = TableColumn("Candidates", "race gender is_small", _candidates, "head")
+_RATE_TABLE = TableSpec(
+    "Selection rates by {grouping}, and impact ratios against the most selected.",
+    (
+        _CANDIDATES,
+        *FROM,
+        TableColumn("Rate", "rate", number, missing=""),
+        TableColumn("Impact ratio", "impact_ratio", number, missing=""),
+        TableColumn("95% interval", "is_reference ratio_low ratio_high", _ratio_ends),
+        TableColumn("Four fifths", "four_fifths is_valid", _if_valid, "text"),
+        TableColumn("Shrunken rate", "shrunken_rate", number, missing=""),
+        "abstention_rate",
+        TableColumn("Shown", "n", count),
+    ),
+    DETAILS["selection_rates"].own,
+)
+_PLACE_TABLE = TableSpec(
+    "Shares of the candidates of a group in each place, by {grouping}.",
+    (
+        _CANDIDATES,
+        *FROM,
+        TableColumn("Place", "place", capital, "text"),
+        "place_share",
+        TableColumn("95% interval", "place_low place_high", interval, digits=3),
+        "expected_share",
+        TableColumn("Valid", "is_valid", _yes_or_no, "text"),
+        TableColumn("Candidates scored", "n", count),
+    ),
+    DETAILS["score_places"].own,
+)
 
 
 def rates_section(results: InstrumentResults) -> Section | None:
@@ -301,7 +351,7 @@ def rates_section(results: InstrumentResults) -> Section | None:
     for grouping in rates["grouped_by"].unique(maintain_order=True):
         part = _with_validity(rates.filter(grouped_by=grouping), valid)
         summary = "" if grouping == rates["grouped_by"][0] else f"By {grouping}"
-        tables.append((summary, _rate_table(part, grouping)))
+        tables.append((summary, _RATE_TABLE.render(part, grouping=grouping)))
     return Section(
         key="rates",
         title="Selection rates and impact ratios",
@@ -324,42 +374,6 @@ def _with_validity(rows: pl.DataFrame, valid: set[tuple[str, str]]) -> pl.DataFr
     return rows.with_columns(is_valid=pl.Series(is_valid, dtype=pl.Boolean))
 
 
-def _rate_table(rates: pl.DataFrame, grouping: str) -> ReportTable:
-    def value(name: str, digits: int = 2) -> Render:
-        """Write a number that may be missing."""
-        return lambda row: "" if row[name] is None else number(row[name], digits)
-
-    def ends(row: Mapping[str, Any]) -> str:
-        """Write the interval of a ratio."""
-        if row["is_reference"]:
-            return "most selected"
-        return "" if row["ratio_low"] is None else interval(row["ratio_low"], row["ratio_high"])
-
-    def four_fifths(row: Mapping[str, Any]) -> str:
-        """Say what the interval says, if the model reads résumés."""
-        return (row["four_fifths"] or "") if row["is_valid"] else "not interpretable"
-
-    columns = [
-        TableColumn("Candidates", _group, "head"),
-        *FROM,
-        TableColumn("Rate", value("rate")),
-        TableColumn("Impact ratio", value("impact_ratio")),
-        TableColumn("95% interval", ends),
-        TableColumn("Four fifths", four_fifths, "text"),
-        TableColumn("Shrunken rate", value("shrunken_rate")),
-        TableColumn("Abstained", lambda r: percent(r["abstention_rate"])),
-        TableColumn("Shown", lambda r: str(r["n"])),
-    ]
-    caption = f"Selection rates by {grouping}, and impact ratios against the most selected."
-    return render_table(rates, caption, columns)
-
-
-def _group(row: Mapping[str, Any]) -> str:
-    """Name a group of candidates, and whether its cell is small."""
-    name = capital(" ".join(filter(None, (row["race"], row["gender"]))))
-    return f"{name} (small)" if row["is_small"] else name
-
-
 def places_section(results: InstrumentResults) -> Section | None:
     """Say who comes out on top by scores."""
     places = results.tables.details["score_places"]
@@ -370,7 +384,7 @@ def places_section(results: InstrumentResults) -> Section | None:
     for grouping in places["grouped_by"].unique(maintain_order=True):
         part = _with_validity(places.filter(grouped_by=grouping), valid)
         summary = "" if not tables else f"By {grouping}"
-        tables.append((summary, _place_table(part, grouping)))
+        tables.append((summary, _PLACE_TABLE.render(part, grouping=grouping)))
     return Section(
         key="places",
         title="Who comes out on top by scores",
@@ -379,18 +393,3 @@ def places_section(results: InstrumentResults) -> Section | None:
         tables=tuple(tables),
         place="before",
     )
-
-
-def _place_table(places: pl.DataFrame, grouping: str) -> ReportTable:
-    columns = [
-        TableColumn("Candidates", _group, "head"),
-        *FROM,
-        TableColumn("Place", lambda r: capital(r["place"]), "text"),
-        TableColumn("Share", lambda r: number(r["place_share"], 3)),
-        TableColumn("95% interval", lambda r: interval(r["place_low"], r["place_high"], 3)),
-        TableColumn("Expected", lambda r: number(r["expected_share"], 3)),
-        TableColumn("Valid", lambda r: "yes" if r["is_valid"] else "no", "text"),
-        TableColumn("Candidates scored", lambda r: str(r["n"])),
-    ]
-    caption = f"Shares of the candidates of a group in each place, by {grouping}."
-    return render_table(places, caption, columns)

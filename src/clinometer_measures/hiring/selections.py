@@ -18,6 +18,7 @@ import polars as pl
 
 from clinometer.authoring import (
     CONDITIONS,
+    Meaning,
     Schema,
     Study,
     Table,
@@ -65,7 +66,9 @@ _COLUMNS = {
         pl.Int64(),
         n_selected="candidates who were picked, called back, or have a score above the median of "
         "all scores of the run",
-        n_abstained="candidates about whom the answer was neither, both or a refusal",
+        n_abstained=Meaning(
+            "candidates about whom the answer was neither, both or a refusal", "Abstained"
+        ),
         n_unread="candidates about whom the answer could not be read, or did not come",
         n_better="answers for the better résumé: it is picked or called back, or the worse is not; "
         "answers of pairs in which it has the higher score",
@@ -73,7 +76,7 @@ _COLUMNS = {
     **typed_columns(
         pl.Float64(),
         rate="n_selected / (n − n_abstained − n_unread)",
-        abstention_rate="n_abstained / (n − n_unread)",
+        abstention_rate=Meaning("n_abstained / (n − n_unread)", "Abstained", "share"),
         impact_ratio="rate / the largest rate of the grouping",
         ratio_low="low end of the 95% interval of the ratio to the group that is selected most",
         ratio_high="high end of this interval, at most 1",

@@ -34,7 +34,7 @@ STATEMENT_COLUMNS = {
     **typed_columns(
         pl.String(),
         agreement=f"differ (the interval of stated_less_names excludes 0), agree (it lies within "
-        f"{MARGIN:.1f} points) or open; null: no interval",
+        f"{MARGIN:g} points) or open; null: no interval",
     ),
     **typed_columns(
         pl.Float64(),

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from clinometer.authoring import (
     CONDITIONS,
+    Meaning,
     Measure,
     Schema,
     Study,
@@ -70,12 +71,12 @@ MEASURES = {
 _COLUMNS = {
     **typed_columns(
         pl.String(),
-        guise_word="a trait, an occupation or a verdict",
+        guise_word=Meaning("a trait, an occupation or a verdict", "Word"),
         rated_on="the rating by people that the word has; null: none",
     ),
     **typed_columns(
         pl.Float64(),
-        word_rating="the word's rating by people; higher is more favourable",
+        word_rating=Meaning("the word's rating by people; higher is more favourable", "Rating"),
         word_lean="mean score of the word against its partners, −1 to 1; positive: it goes with "
         "the dialect",
         word_low="low end of the 95% interval of `word_lean`, over texts and wordings; null: fewer "

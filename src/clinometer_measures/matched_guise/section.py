@@ -13,18 +13,17 @@ import polars as pl
 from clinometer.pieces import (
     FROM,
     InstrumentResults,
-    ReportTable,
     Section,
     TableColumn,
+    TableSpec,
     bracketed,
     count,
+    head,
     interval,
-    number,
-    p_value,
-    render_table,
+    signed,
 )
 from clinometer.statistics.clustered import ClusteredMean
-from clinometer_measures.matched_guise.associations import MEASURES
+from clinometer_measures.matched_guise.associations import DETAILS, MEASURES
 
 __all__ = ["words_section"]
 
@@ -55,6 +54,7 @@ def words_section(results: InstrumentResults) -> Section | None:
     rows = results.tables.rows.filter(
         pl.col("measure").is_in([*MEASURES]), pl.col("control").is_null(), study=results.study
     )
+    by_lean = words.with_columns(mode="control_mode").sort("word_lean", descending=True)
     placebo_rows = [*_compare_with_placebos(results)]
     sentences = [*_point_sentences(results), *(row["sentence"] for row in placebo_rows)]
     return Section(
@@ -62,9 +62,9 @@ def words_section(results: InstrumentResults) -> Section | None:
         title="What goes with the dialect",
         text=(*(sentences if len(placebo_rows) <= MOST_SENTENCES else ()), *_METHOD),
         tables=(
-            ("", _rating_table(rows)),
-            ("Beside texts that differ in no dialect", _placebo_table(results)),
-            ("Table of words", _word_table(words)),
+            ("", _RATINGS.render(rows)),
+            ("Beside texts that differ in no dialect", _PLACEBOS.render(_placebo_rows(results))),
+            ("Table of words", _WORDS.render(by_lean)),
         ),
         place="before",
     )
@@ -77,7 +77,7 @@ def _point_sentences(results: InstrumentResults) -> Iterator[str]:
         points = [None if row[c] is None else 100 * row[c] for c in ("estimate", *_ENDS)]
         yield (
             f"{row['about']}, {row['model']}, mode {row['control_mode']}: "
-            f"{number(points[0], 0, signed=True)} points after the dialect "
+            f"{signed(points[0], 0)} points after the dialect "
             f"({interval(points[1], points[2], 0)})."
         )
 
@@ -139,65 +139,52 @@ def _beyond(
     return f"“{row['about']}” leans by {interval_text}"
 
 
-def _rating_table(rows: pl.DataFrame) -> ReportTable:
-    """Set out strengths and slopes."""
-    titles = {name: measure.title for name, measure in MEASURES.items()}
-    columns = [
-        TableColumn("Number", lambda r: titles[r["measure"]], "head"),
-        TableColumn("Of", lambda r: r["about"], "head"),
+#: Strengths and slopes.
+_RATINGS = TableSpec(
+    "Strengths, in powers of ten, and slopes, in scores per point of a rating, each with its 95% "
+    "interval; neutral 0, positive: against speakers of the dialect.",
+    (
+        TableColumn("Number", "measure", lambda measure: MEASURES[measure].title, "head"),
+        head("about", "Of"),
         *FROM,
-        TableColumn("Value", _value),
-        TableColumn("p", lambda r: p_value(r["p"])),
-        TableColumn("Answers", lambda r: count(r["n_scored"])),
-    ]
-    caption = (
-        "Strengths, in powers of ten, and slopes, in scores per point of a rating, each with its "
-        "95% interval; neutral 0, positive: against speakers of the dialect."
-    )
-    return render_table([*rows.iter_rows(named=True)], caption, columns)
+        TableColumn("Value", "estimate ci_low ci_high", bracketed, missing=""),
+        "p",
+        TableColumn("Answers", "n_scored", count),
+    ),
+)
 
 
-def _placebo_table(results: InstrumentResults) -> ReportTable:
-    """Set the leans of the dialect beside those of texts that differ in no dialect."""
+#: The leans of the dialect beside those of texts that differ in no dialect.
+_PLACEBOS = TableSpec(
+    "Mean scores with their intervals; −1 to 1, neutral 0.",
+    (
+        TableColumn(
+            "Texts", "control", lambda control: "no dialect" if control else "dialect", "head"
+        ),
+        head("about", "About"),
+        *FROM,
+        TableColumn("Mean score", "estimate ci_low ci_high", bracketed, missing=""),
+    ),
+)
+
+
+def _placebo_rows(results: InstrumentResults) -> list[dict[str, Any]]:
     placebos = results.controls.filter(control="negative")
-    rows: Sequence[Mapping[str, Any]] = [
-        *results.by_stereotype.iter_rows(named=True),
-        *placebos.iter_rows(named=True),
-    ]
-    columns = [
-        TableColumn("Texts", lambda r: "no dialect" if r["control"] else "dialect", "head"),
-        TableColumn("About", lambda r: r["about"], "head"),
+    return [*results.by_stereotype.rows(named=True), *placebos.rows(named=True)]
+
+
+#: Every word, those that go most with the dialect first.
+_WORDS = TableSpec(
+    "Mean score of each word against its partners, with 95% intervals over texts and wordings "
+    "where there are three or more of both; positive: it goes with the dialect.",
+    (
+        head("guise_word", "Word"),
+        TableColumn("Of", "about"),
         *FROM,
-        TableColumn("Mean score", _value),
-    ]
-    return render_table(rows, "Mean scores with their intervals; −1 to 1, neutral 0.", columns)
-
-
-def _value(row: Mapping[str, Any]) -> str:
-    if row["estimate"] is None:
-        return ""
-    return bracketed(row["estimate"], row["ci_low"], row["ci_high"])
-
-
-def _word_table(words: pl.DataFrame) -> ReportTable:
-    """Set out every word, those that go most with the dialect first."""
-    rows = words.with_columns(mode="control_mode").sort("word_lean", descending=True)
-
-    def lean(row: Mapping[str, Any]) -> str:
-        """Write a lean with its interval."""
-        return bracketed(row["word_lean"], row["word_low"], row["word_high"])
-
-    columns = [
-        TableColumn("Word", lambda r: r["guise_word"], "head"),
-        TableColumn("Of", lambda r: r["about"], "text"),
-        *FROM,
-        TableColumn("Lean", lean),
-        TableColumn("Rated on", lambda r: r["rated_on"] or "", "text"),
-        TableColumn("Rating", lambda r: number(r["word_rating"])),
-        TableColumn("Answers", lambda r: count(r["n_scored"])),
-    ]
-    caption = (
-        "Mean score of each word against its partners, with 95% intervals over texts and wordings "
-        "where there are three or more of both; positive: it goes with the dialect."
-    )
-    return render_table([*rows.iter_rows(named=True)], caption, columns)
+        TableColumn("Lean", "word_lean word_low word_high", bracketed),
+        "rated_on",
+        "word_rating",
+        TableColumn("Answers", "n_scored", count),
+    ),
+    DETAILS["guise_words"].own,
+)

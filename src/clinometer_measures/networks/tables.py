@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from clinometer.results.columns import Schema, columns, typed_columns
+from clinometer.results.columns import Meaning, Schema, columns, typed_columns
 from clinometer.results.schemas import Table
 
 __all__ = [
@@ -26,7 +26,7 @@ COLUMNS = {
         network="the network; in estimates it is the subject",
         network_a="the first of two networks",
         network_b="the second of two networks",
-        of="what is compared: nodes, or edges between nodes of both networks",
+        of=Meaning("what is compared: nodes, or edges between nodes of both networks", "Shared"),
         source="first word of a stream",
         word="a word on a shortest path",
         tone="valence of the word: positive, neutral, negative or unknown",
@@ -36,26 +36,34 @@ COLUMNS = {
     ),
     **typed_columns(
         pl.Int64(),
-        nodes="words of the network",
-        edges="associations of the network",
-        components="connected components",
+        nodes=Meaning("words of the network", format="thousands"),
+        edges=Meaning("associations of the network", format="thousands"),
+        components=Meaning("connected components", format="thousands"),
         diameter="diameter: longest shortest path of the largest component, in hops",
         path_sources="nodes whose paths were measured; null: all",
-        n_a="nodes or edges of the first network",
-        n_b="nodes or edges of the second",
-        n_shared="nodes or edges of both",
+        n_a=Meaning("nodes or edges of the first network", "Of the first", "thousands"),
+        n_b=Meaning("nodes or edges of the second", "Of the second", "thousands"),
+        n_shared=Meaning("nodes or edges of both", "In both", "thousands"),
         hop="hops from the first word of the stream",
         hops="hops of the shortest paths from the prime to the target",
     ),
     **typed_columns(
         pl.Float64(),
-        density="edges / possible edges",
-        average_degree="mean number of edges of a node",
+        density=Meaning("edges / possible edges", digits=5),
+        average_degree=Meaning("mean number of edges of a node", digits=1),
         mean_path_length="mean shortest path over pairs of words of the largest component, in hops",
-        clustering="mean local clustering coefficient, unweighted",
-        only_a="share of the first network's nodes or edges that the second lacks",
-        shared="share of all nodes or edges that both have (Jaccard)",
-        only_b="share of the second network's nodes or edges that the first lacks",
+        clustering=Meaning("mean local clustering coefficient, unweighted", digits=3),
+        only_a=Meaning(
+            "share of the first network's nodes or edges that the second lacks",
+            "Only the first",
+            "share",
+        ),
+        shared=Meaning("share of all nodes or edges that both have (Jaccard)", "Both", "share"),
+        only_b=Meaning(
+            "share of the second network's nodes or edges that the first lacks",
+            "Only the second",
+            "share",
+        ),
         activation="activation of the target after the prime, unnormalised",
         normalised="activation divided by the norm over all nodes",
         valence="valence, 0 (negative) to 1 (positive)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from clinometer.results.columns import Schema, columns, typed_columns
+from clinometer.results.columns import Meaning, Schema, columns, typed_columns
 from clinometer.results.schemas import FITS, Table
 
 __all__ = [
@@ -24,7 +24,7 @@ COLUMNS = {
         role="whose contexts: terms of the poles, or held-out terms",
         property="what is counted: contexts per term, words of a context, position of the term",
         key="what is averaged: rows with the same key (a term, a sense, or a term in one context)",
-        term="a term as it is spelt in its context",
+        term=Meaning("a term as it is spelt in its context", "Word"),
         context="the text that contains the term",
     ),
     **typed_columns(
@@ -33,13 +33,15 @@ COLUMNS = {
         n_second="words of the second group or set of targets",
         n_toward="words of the attributes `toward`",
         n_against="words of the attributes `against`",
-        n_contexts="contexts of a word",
-        n_high="terms that the dictionary has at the high pole",
+        n_contexts=Meaning("contexts of a word", "Contexts of the word"),
+        n_high=Meaning("terms that the dictionary has at the high pole", "High"),
         value="number of contexts, number of words, or place of the term among them",
     ),
     **typed_columns(
         pl.Float64(),
-        coordinate="coordinate of a word, in standard deviations of the compared words",
+        coordinate=Meaning(
+            "coordinate of a word, in standard deviations of the compared words", "Value"
+        ),
         raw="coordinate of a word before standardisation",
         between_variance="ceat: variance of the effect between draws of contexts (τ²)",
     ),

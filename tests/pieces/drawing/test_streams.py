@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from clinometer.errors import InputError
+from clinometer.numbers import many
 from clinometer.pieces.drawing.figures import Figure, write_drawing, write_figures
 from clinometer.pieces.drawing.theme import stylesheet
-from clinometer.pieces.prose import many
 from clinometer.report.document import write_figure_page
 from clinometer_measures.networks import Network
 from clinometer_measures.networks.report.stream_figures import stream_figures

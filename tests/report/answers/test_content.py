@@ -9,7 +9,7 @@ import shutil
 import polars as pl
 import pytest
 
-from clinometer.pieces.prose import number
+from clinometer.numbers import number
 from clinometer.report.answers import reading
 from clinometer.report.answers.examples import examples
 from clinometer.report.answers.findings import control_warnings

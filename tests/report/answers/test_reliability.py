@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from clinometer.pieces.prose import bracketed, number
+from clinometer.numbers import bracketed, number
 from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.reliability import reliability_section
 from clinometer.statistics.reliability import FACETS

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from clinometer.pieces.prose import interval, number
+from clinometer.numbers import interval, number
 from clinometer.report.answers.reading import read_results
 from clinometer.report.answers.words import MOST_ITEMS, MOST_WORDS, word_section
 

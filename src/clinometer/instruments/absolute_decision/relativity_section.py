@@ -16,6 +16,7 @@ from clinometer.authoring import YES_SHARES, load_published
 from clinometer.instruments.absolute_decision.yes_shares import CONSISTENT_SHARE
 from clinometer.pieces import (
     FROM,
+    STEREOTYPE,
     WORST,
     Figure,
     InstrumentResults,
@@ -23,16 +24,16 @@ from clinometer.pieces import (
     ReportTable,
     Section,
     TableColumn,
-    alike,
+    TableSpec,
     around_zero,
     chance_note,
     clustered,
     forest,
+    head,
     interval,
     number,
-    p_value,
+    out_of,
     per_mode,
-    render_table,
 )
 
 __all__ = ["relativity_section"]
@@ -126,17 +127,23 @@ def _figures(stereotypes: pl.DataFrame, results: InstrumentResults) -> tuple[Fig
     return per_mode("relativity", caption, stereotypes, partial(forest, axis=axis))
 
 
-def _table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
-    """Set out both means and their difference."""
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        TableColumn("Relative decisions", lambda r: r["kind"], "head"),
+_MEANS = TableSpec(
+    "{scope}",
+    (
+        STEREOTYPE,
+        head("kind", "Relative decisions"),
         *FROM,
-        *alike(number, {"Relative": "candidate_estimate", "Absolute": "baseline_estimate"}),
-        TableColumn("Difference", lambda r: number(r["estimate"])),
-        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
-        TableColumn("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
-        TableColumn("Fewer scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
-    ]
-    return render_table(frame.with_columns(mode="asked"), caption, columns)
+        TableColumn("Relative", "candidate_estimate", number),
+        TableColumn("Absolute", "baseline_estimate", number),
+        TableColumn("Difference", "estimate", number),
+        "interval",
+        "p_bonferroni",
+        "bounds",
+        TableColumn("Fewer scored / n", "n_scored n", out_of),
+    ),
+)
+
+
+def _table(frame: pl.DataFrame, plan: PlanFacts, scope: str) -> ReportTable:
+    """Set out both means and their difference; tables have the mode alone."""
+    return _MEANS.render(frame.with_columns(mode="asked"), interval=plan.interval, scope=scope)

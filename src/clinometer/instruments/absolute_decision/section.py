@@ -15,20 +15,20 @@ from clinometer.authoring import VERSIONS, YES_SHARES
 from clinometer.pieces import (
     FROM,
     LABELS,
+    STEREOTYPE,
     YES,
     Figure,
     InstrumentResults,
-    Render,
-    ReportTable,
     Row,
     Section,
     TableColumn,
+    TableSpec,
     category_title,
     counted,
     endings,
     in_layers,
+    interval,
     number,
-    render_table,
     styled_channel,
     tooltips,
     vega_lite,
@@ -46,7 +46,7 @@ _COLUMNS = {
     for version in ("marginalized_tied", "default_tied", "marginalized_counter", "default_counter")
 }
 #: The classes of colour, in words; five of equal width.
-_STEPS = tuple(f"{step / 5:.1f} to {(step + 1) / 5:.1f}" for step in range(5))
+_STEPS = tuple(interval(step / 5, (step + 1) / 5, 1) for step in range(5))
 
 _TIPS = (
     *(("Stereotype", "label"), ("Asked about", "about")),
@@ -80,7 +80,7 @@ def yes_section(results: InstrumentResults) -> Section | None:
         short="Share of yes",
         text=tuple(text),
         figures=tuple(figures),
-        tables=(("Table of answers yes and no", _yes_table(frame)),),
+        tables=(("Table of answers yes and no", _SHARES.render(_by_version(frame))),),
     )
 
 
@@ -166,35 +166,32 @@ def _yes_map(rows: Sequence[Row]) -> Row:
     return vega_lite({"facet": {"row": row}, **separation, "spec": block}, rows)
 
 
-def _yes_table(frame: pl.DataFrame) -> ReportTable:
-    wide = frame.group_by(
-        "model", "mode", "category", "stereotype", "about", maintain_order=True
-    ).agg(
+def _share_text(answers: Mapping[str, Any]) -> str:
+    """Write a share of yes, with the numbers behind it."""
+    numbers = f"{answers['n_yes']:.4g} yes, {answers['n_no']:.4g} no of {answers['n']}"
+    return f"{number(answers['yes_share'])} ({numbers})"
+
+
+_SHARES = TableSpec(
+    "Share of yes among yes and no; in brackets the numbers of each and of all asked.",
+    (
+        STEREOTYPE,
+        *FROM,
+        *(
+            TableColumn(title.replace("|", ", ").capitalize(), version, _share_text)
+            for version, title in _COLUMNS.items()
+        ),
+    ),
+)
+
+
+def _by_version(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put the versions of a stereotype in one row, each under its name."""
+    keys = ("model", "mode", "category", "stereotype", "about")
+    return frame.group_by(keys, maintain_order=True).agg(
         pl.struct(
             pl.col("yes_share").filter(version=version).mean(),
             pl.col("n", "n_yes", "n_no").filter(version=version).sum(),
         ).alias(version)
         for version in _COLUMNS
     )
-
-    def cell(version: str) -> Render:
-        """Return what writes the share of a version, with its numbers."""
-
-        def write(row: Mapping[str, Any]) -> str:
-            """Write a cell of the table."""
-            answers = row[version]
-            numbers = f"{answers['n_yes']:.4g} yes, {answers['n_no']:.4g} no of {answers['n']}"
-            return f"{number(answers['yes_share'])} ({numbers})"
-
-        return write
-
-    caption = "Share of yes among yes and no; in brackets the numbers of each and of all asked."
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        *FROM,
-        *(
-            TableColumn(title.replace("|", ", ").capitalize(), cell(version))
-            for version, title in _COLUMNS.items()
-        ),
-    ]
-    return render_table(wide, caption, columns)

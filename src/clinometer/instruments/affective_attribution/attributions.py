@@ -17,6 +17,7 @@ from clinometer.authoring import (
     FACTORS,
     MATCHES,
     SCORES,
+    Meaning,
     Measure,
     Schema,
     Table,
@@ -70,9 +71,13 @@ _COLUMNS = typed_columns(
     n_comedy="descriptions called comedy; in forced mode the expected number",
     n_tragedy="descriptions called tragedy",
     n_neutral="descriptions called neither",
-    comedy_share="share of comedy among the answers that could be read, 0 to 1",
-    tragedy_share="share of tragedy among the answers that could be read, 0 to 1",
-    neutral_share="share of neither among the answers that could be read, 0 to 1",
+    comedy_share=Meaning("share of comedy among the answers that could be read, 0 to 1", "Comedy"),
+    tragedy_share=Meaning(
+        "share of tragedy among the answers that could be read, 0 to 1", "Tragedy"
+    ),
+    neutral_share=Meaning(
+        "share of neither among the answers that could be read, 0 to 1", "Neutral"
+    ),
     far="favorable attribution rate: comedy after the default group, 0 to 1",
     uar="unfavorable attribution rate: tragedy after the marginalized group, 0 to 1",
 )

@@ -11,34 +11,32 @@ from functools import partial
 import polars as pl
 
 from clinometer.authoring import Published, load_published
-from clinometer.instruments.affective_attribution.attributions import FAR_UAR, SHARES
+from clinometer.instruments.affective_attribution.attributions import DETAILS, FAR_UAR, SHARES
 from clinometer.pieces import (
     FROM,
+    STEREOTYPE,
     WORST,
     Axis,
     Figure,
     InstrumentResults,
     Match,
     PlanFacts,
-    Render,
     ReportTable,
     Row,
     Section,
     TableColumn,
-    alike,
+    TableSpec,
     around_zero,
     bars,
     clustered,
     compare_published,
-    count,
     forest,
+    head,
     in_order,
-    interval,
     number,
-    p_value,
+    out_of,
     per_mode,
     percent,
-    render_table,
     share_summary,
 )
 
@@ -117,14 +115,16 @@ def attribution_section(results: InstrumentResults) -> Section | None:
     separate = [SHARES["comedy"].name, FAR_UAR.name]
     tragedy_and_neutral = contrasts.filter(~pl.col("measure").is_in(separate), level="model")
     asymmetry = contrasts.filter(measure=FAR_UAR.name)
+    by_level = asymmetry.sort("level", maintain_order=True)
     tables = (
-        ("", _share_table(model_rows, ", over all stereotypes")),
+        ("", _SHARES.render(_with_parts(model_rows), scope=", over all stereotypes")),
         ("", _difference_table(comedy.filter(level="model"), plan)),
-        ("Table of shares per stereotype and category", _share_table(parts)),
+        ("Table of shares per stereotype and category",
+         _SHARES.render(_with_parts(parts), scope="")),
         ("Table of differences per stereotype and category", _difference_table(comedy_parts, plan)),
         ("Table of differences in tragedy and neutral",
          _difference_table(tragedy_and_neutral, plan)),
-        ("FAR against UAR", _asymmetry_table(asymmetry, plan)),
+        ("FAR against UAR", _RATES_COMPARED.render(by_level, interval=plan.interval)),
     )  # fmt: skip
     shares = _share_figures(frame.filter(level="stereotype"))
     return Section(
@@ -218,75 +218,80 @@ def _difference_figures(comedy: pl.DataFrame, results: InstrumentResults) -> tup
     return per_mode("differences", caption, differences, draw)
 
 
-def _share_table(frame: pl.DataFrame, scope: str = "") -> ReportTable:
-    def rate(name: str, group: str) -> Render:
-        """Return what writes a rate in the rows of its group."""
-        return lambda r: number(r[name]) if r["version"] == group else "–"
+def _rate(rate: float | None, group: str, rated_group: str) -> str:
+    """Write a rate in the rows of its group."""
+    return number(rate) if group == rated_group else "–"
 
-    caption = (
-        f"What descriptions were called{scope}. Shares are of the answers read; FAR is the share "
-        "of comedy for the default group, UAR that of tragedy for the marginalized group. First "
-        "named: share of the option named first among comedy and tragedy; .50 without an effect of "
-        "order."
-    )
-    columns = [
-        *_stereotype_column(frame),
-        TableColumn("Group", lambda r: r["version"], "head"),
+
+#: What rows are about, where not all are over all stereotypes.
+_ABOUT = TableColumn(STEREOTYPE.title, "about_part", align="head", needs="about_part")
+_DECLARED = DETAILS["attributions"].own
+_SHARES = TableSpec(
+    "What descriptions were called{scope}. Shares are of the answers read; FAR is the share of "
+    "comedy for the default group, UAR that of tragedy for the marginalized group. First named: "
+    "share of the option named first among comedy and tragedy; .50 without an effect of order.",
+    (
+        _ABOUT,
+        head("version", "Group"),
         *FROM,
-        *alike(number, {name.capitalize(): f"{name}_share" for name in _OUTCOMES}),
-        TableColumn("FAR", rate("far", "default")),
-        TableColumn("UAR", rate("uar", "marginalized")),
-        TableColumn("Refused", lambda r: count(r["n_refused"])),
-        TableColumn("Read / asked", lambda r: f"{count(r['n_read'])} / {count(r['n'])}"),
-        TableColumn("First named", lambda r: number(r["first_share"])),
-    ]
-    return render_table(frame, caption, columns)
+        *(f"{name}_share" for name in _OUTCOMES),
+        TableColumn("FAR", "far version", partial(_rate, rated_group="default")),
+        TableColumn("UAR", "uar version", partial(_rate, rated_group="marginalized")),
+        "n_refused",
+        TableColumn("Read / asked", "n_read n", out_of),
+        TableColumn("First named", "first_share", number),
+    ),
+    _DECLARED,
+)
+_PAIRS = TableColumn("Pairs read / asked", "n_scored n", out_of)
+_DIFFERENCES = TableSpec(
+    "Difference in the share of {shares}{scope}, default − marginalized: range −1 to 1, neutral 0. "
+    "In pairs of answers; p (Bonferroni) is adjusted for the number of rows of a level, t and p "
+    "(naive) treat pairs as independent.",
+    (
+        _ABOUT,
+        head("share", "Share"),
+        *FROM,
+        TableColumn("Default", "candidate_estimate", number),
+        TableColumn("Marginalized", "baseline_estimate", number),
+        TableColumn("Difference", "estimate", number),
+        "interval",
+        "p_bonferroni",
+        "statistic_published",
+        "p_published",
+        "bounds",
+        _PAIRS,
+    ),
+)
 
 
 def _difference_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    heads = _stereotype_column(frame)
-    share = pl.col("measure").str.strip_suffix("_share")
-    frame = frame.with_columns(share=share)
-    shares = " and ".join(frame["share"].unique(maintain_order=True))
-    caption = (
-        f"Difference in the share of {shares}{'' if heads else ' over all stereotypes'}, default − "
-        "marginalized: range −1 to 1, neutral 0. In pairs of answers; p (Bonferroni) is adjusted "
-        "for the number of rows of a level, t and p (naive) treat pairs as independent."
-    )
-    columns = [
-        *heads,
-        TableColumn("Share", lambda r: r["share"], "head"),
+    """Set out differences in one share, or in two."""
+    rows = _with_parts(frame.with_columns(share=pl.col("measure").str.strip_suffix("_share")))
+    shares = " and ".join(rows["share"].unique(maintain_order=True))
+    scope = "" if rows["about_part"].count() else " over all stereotypes"
+    return _DIFFERENCES.render(rows, interval=plan.interval, shares=shares, scope=scope)
+
+
+def _with_parts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Name what rows are about, unless all are over all stereotypes."""
+    is_pooled = set(frame["level"]) <= {"model"}
+    return frame.with_columns(about_part=pl.lit(None, pl.String) if is_pooled else "about")
+
+
+_RATES_COMPARED = TableSpec(
+    _ASYMMETRY,
+    (
+        STEREOTYPE,
         *FROM,
-        *alike(number, {"Default": "candidate_estimate", "Marginalized": "baseline_estimate"}),
-        TableColumn("Difference", lambda r: number(r["estimate"])),
-        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
-        TableColumn("t (naive)", lambda r: number(r["statistic_published"])),
-        TableColumn("p (naive)", lambda r: p_value(r["p_published"])),
-        TableColumn("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
-        TableColumn("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
-    ]
-    return render_table(frame, caption, columns)
-
-
-def _asymmetry_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        *FROM,
-        *alike(number, {"FAR": "candidate_estimate", "UAR": "baseline_estimate"}),
-        TableColumn("FAR − UAR", lambda r: number(r["estimate"])),
-        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
-        TableColumn("Pairs read / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
-    ]
-    return render_table(frame.sort("level", maintain_order=True), _ASYMMETRY, columns)
-
-
-def _stereotype_column(frame: pl.DataFrame) -> list[TableColumn]:
-    """Name what a row is about, where not all are over all stereotypes."""
-    if set(frame["level"]) <= {"model"}:
-        return []
-    return [TableColumn("Stereotype", lambda r: r["about"], "head")]
+        TableColumn("FAR", "candidate_estimate", number),
+        TableColumn("UAR", "baseline_estimate", number),
+        TableColumn("FAR − UAR", "estimate", number),
+        "interval",
+        "p_bonferroni",
+        _PAIRS,
+    ),
+)
 
 
 def published_shares(results: InstrumentResults) -> Section | None:

@@ -10,9 +10,10 @@ from typing import Any
 
 import altair as alt
 
+from clinometer.numbers import interval, number, p_value
 from clinometer.pieces.drawing.charts import Row, in_layers, tooltips, vega_lite
 from clinometer.pieces.drawing.theme import HEAT
-from clinometer.pieces.prose import ALPHA, interval, number, p_value
+from clinometer.pieces.prose import ALPHA
 
 __all__ = ["Grid", "between", "cells", "class_colors", "class_of", "map_cell"]
 

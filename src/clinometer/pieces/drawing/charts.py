@@ -15,8 +15,8 @@ from typing import Any
 
 import altair as alt
 
+from clinometer.numbers import interval, number, p_value
 from clinometer.pieces.drawing.theme import CONFIG, line_styles
-from clinometer.pieces.prose import interval, number, p_value
 from clinometer.results import Measure
 
 __all__ = ["LABELS", "TIPS", "Axis", "Row", "across", "banded", "bare", "blocks", "down", "ground",

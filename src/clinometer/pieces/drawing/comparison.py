@@ -7,9 +7,9 @@ from typing import Any
 
 import altair as alt
 
+from clinometer.numbers import number
 from clinometer.pieces.drawing import charts
 from clinometer.pieces.drawing.charts import TIPS, Axis, Row
-from clinometer.pieces.prose import number
 
 __all__ = ["bars", "share_summary", "ticks_and_diamonds", "with_published"]
 

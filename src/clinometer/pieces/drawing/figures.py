@@ -10,18 +10,11 @@ from typing import Any
 import polars as pl
 import vl_convert
 
+from clinometer.numbers import interval, number, percent
 from clinometer.pieces.drawing.charts import Axis, Row, measured
 from clinometer.pieces.drawing.intervals import range_text
 from clinometer.pieces.drawing.svg import draw, for_file, for_page
-from clinometer.pieces.prose import (
-    category_title,
-    file_names,
-    interval,
-    number,
-    percent,
-    short_names,
-    verdict,
-)
+from clinometer.pieces.prose import category_title, file_names, short_names, verdict
 from clinometer.results import Measure
 from clinometer.texts import write_bytes, write_text
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import altair as alt
 
+from clinometer.numbers import number
 from clinometer.pieces.drawing.charts import (
     LABELS,
     TIPS,
@@ -23,7 +24,7 @@ from clinometer.pieces.drawing.charts import (
     tooltips,
 )
 from clinometer.pieces.drawing.theme import category_colors
-from clinometer.pieces.prose import cut, number
+from clinometer.pieces.prose import cut
 
 __all__ = ["STAR", "around", "bars", "dots", "forest", "intervals", "profile_rows", "range_text",
            "shortened"]  # fmt: skip

@@ -6,13 +6,19 @@ from functools import partial
 
 import polars as pl
 
+from clinometer.numbers import bracketed, interval, number, out_of, p_value
 from clinometer.pieces.drawing.figures import Figure, per_mode
 from clinometer.pieces.drawing.intervals import around, forest
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import bracketed, interval, number, p_value, scale
+from clinometer.pieces.prose import scale
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, NOTE, ReportTable, TableColumn, render_table
+from clinometer.pieces.tables import (
+    FROM,
+    STEREOTYPE,
+    TableColumn,
+    TableSpec,
+)
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
 
@@ -53,7 +59,14 @@ def analysis_section(results: InstrumentResults) -> Section | None:
             continue
         figures += _figures(measure, part, results.plan)
         title = "" if measure.name == first else measure.title  # without a title it stands open
-        tables.append((title, _table(measure, part, results.plan)))
+        table = _VALUES.render(
+            part,
+            interval=results.plan.interval,
+            title=measure.title,
+            scale=scale(measure),
+            source=f" Source: {measure.reference}." if measure.reference else "",
+        )
+        tables.append((title, table))
     effect = largest_effect(results)
     return Section(
         key="analysis",
@@ -120,19 +133,18 @@ def _figures(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> tuple[Fig
     return per_mode(f"analysis-{measure.name}", caption, marks, draw)
 
 
-def _table(measure: Measure, rows: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    """Set out one measure; intervals and p only where the analysis has some."""
-    source = f" Source: {measure.reference}." if measure.reference else ""
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        TableColumn("Group", lambda r: r["group"] or "", "text"),
-        TableColumn("Wording", lambda r: r["variation"] or "", "text", fold=True),
+#: One measure of the analysis; intervals and p only where it has some.
+_VALUES = TableSpec(
+    "{title}. {scale}{source}",
+    (
+        STEREOTYPE,
+        "group",
+        TableColumn("Wording", "variation", same="in caption"),
         *FROM,
-        TableColumn("Value", lambda r: number(r["estimate"])),
-    ]
-    if rows["ci_low"].count():
-        columns.append(TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])))
-    if rows["p"].count():
-        columns.append(TableColumn("p", lambda r: p_value(r["p"])))
-    columns += [TableColumn("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"), NOTE]
-    return render_table(rows, f"{measure.title}. {scale(measure)}{source}", columns)
+        TableColumn("Value", "estimate", number),
+        TableColumn("{interval}", "ci_low ci_high", interval, needs="ci_low"),
+        TableColumn("p", "p", p_value, needs="p"),
+        TableColumn("Scored / n", "n_scored n", out_of),
+        "note",
+    ),
+)

@@ -9,12 +9,20 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import interval, number, out_of, signed
 from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import WORST, chance_note, interval, number, p_value
+from clinometer.pieces.prose import WORST, chance_note
 from clinometer.pieces.sections import Finding, Section
-from clinometer.pieces.tables import FROM, ReportTable, TableColumn, alike, render_table
+from clinometer.pieces.tables import (
+    MODE,
+    MODEL,
+    ROW,
+    STEREOTYPE,
+    TableColumn,
+    TableSpec,
+)
 from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import INTERVENTIONS
 from clinometer.results import CONDITIONS
@@ -76,14 +84,23 @@ _WORDS = {
 def change_section(factor: str, results: InstrumentResults) -> Section | None:
     """Show the differences between values of a factor; None where nothing was contrasted."""
     frame = _contrasts(results, factor)
-    plan, words = results.plan, _WORDS[factor]
+    words, interval_title = _WORDS[factor], results.plan.interval
     if frame.is_empty():
         return None
     stereotypes = frame.filter(level="stereotype")
     pooled = frame.filter(pl.col("level").is_in(["model", "category"]))
+    spec = _change_table(words)
     tables = (
-        ("", _change_table(pooled, words, plan, "Change over all stereotypes and per category.")),
-        ("Table per stereotype", _change_table(stereotypes, words, plan, "Change per stereotype.")),
+        (
+            "",
+            spec.render(
+                pooled, interval=interval_title, scope="over all stereotypes and per category"
+            ),
+        ),
+        (
+            "Table per stereotype",
+            spec.render(stereotypes, interval=interval_title, scope="per stereotype"),
+        ),
     )
     return Section(
         key=words.key,
@@ -155,7 +172,7 @@ def change(row: Mapping[str, Any], plan: PlanFacts) -> str:
 
 def _points(share: float | None) -> str:
     """Write a difference of shares in percentage points."""
-    return "n/a" if share is None else number(100 * share, 0, signed=True)
+    return "n/a" if share is None else signed(100 * share, 0)
 
 
 def _range(row: Mapping[str, Any]) -> str:
@@ -188,21 +205,25 @@ def _change_figures(
     return per_mode(words.key, caption, differences, partial(forest, axis=axis))
 
 
-def _change_table(frame: pl.DataFrame, words: _Words, plan: PlanFacts, caption: str) -> ReportTable:
-    head, *means = words.heads
-    estimates = ("baseline_estimate", "candidate_estimate")
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        TableColumn(head, words.cell.format_map, "head"),
-        *FROM,
-        *alike(number, dict(zip(means, estimates, strict=True))),
-        TableColumn("Difference", lambda r: number(r["estimate"])),
-        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
-        TableColumn("Worst case", lambda r: interval(r["bound_low"], r["bound_high"])),
-        TableColumn("Matched / n", lambda r: f"{r['n_scored']} / {r['n']}"),
-        TableColumn("Compliance, points", lambda r: _points(r["compliance_change"])),
-        TableColumn("Interval of compliance", _range),
-    ]
-    # The candidate has a column of its own.
-    return render_table(frame.with_columns(mode="mode_alone"), caption, columns)
+def _change_table(words: _Words) -> TableSpec:
+    """Declare the table of the differences of a factor."""
+    candidate, baseline_mean, candidate_mean = words.heads
+    return TableSpec(
+        "Change {scope}.",
+        (
+            STEREOTYPE,
+            TableColumn(candidate, ROW, words.cell.format_map, "head"),
+            # The candidate has a column; `mode` names it too.
+            MODEL,
+            TableColumn(MODE.title, "mode_alone", same=MODE.same),
+            TableColumn(baseline_mean, "baseline_estimate", number),
+            TableColumn(candidate_mean, "candidate_estimate", number),
+            TableColumn("Difference", "estimate", number),
+            "interval",
+            "p_bonferroni",
+            "bounds",
+            TableColumn("Matched / n", "n_scored n", out_of),
+            TableColumn("Compliance, points", "compliance_change", _points),
+            TableColumn("Interval of compliance", ROW, _range),
+        ),
+    )

@@ -6,15 +6,21 @@ from functools import partial
 
 import polars as pl
 
+from clinometer.numbers import count, interval, percent
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.comparison import bars, share_summary
 from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
 from clinometer.pieces.drawing.intervals import dots, forest
 from clinometer.pieces.paragraphs import Paragraphs
-from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import MEANINGS, interval, number, percent
+from clinometer.pieces.prose import MEANINGS
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import (
+    FROM,
+    STEREOTYPE,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import REASONS
 
@@ -35,7 +41,7 @@ def order_section(results: InstrumentResults) -> Section | None:
         title="Order of the groups",
         text=Paragraphs("order"),
         figures=_order_figures(orders, results),
-        tables=(("Table of order effects", _order_table(orders, results.plan)),),
+        tables=(("Table of order effects", _ORDER.render(orders, interval=results.plan.interval)),),
     )
 
 
@@ -53,18 +59,16 @@ def _order_figures(orders: pl.DataFrame, results: InstrumentResults) -> tuple[Fi
     return per_mode("order", caption, effects, partial(forest, axis=axis))
 
 
-def _order_table(orders: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    caption = (
-        "Order effect, and share given to the group named first (neutral .50), per stereotype."
-    )
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
+_ORDER = TableSpec(
+    "Order effect, and share given to the group named first (neutral .50), per stereotype.",
+    (
+        STEREOTYPE,
         *FROM,
-        TableColumn("Order effect", lambda r: number(r["order_effect"])),
-        TableColumn(plan.interval, lambda r: interval(r["order_low"], r["order_high"])),
-        TableColumn("First-named share", lambda r: number(r["first_share"])),
-    ]
-    return render_table(orders, caption, columns)
+        "order_effect",
+        TableColumn("{interval}", "order_low order_high", interval),
+        "first_share",
+    ),
+)
 
 
 def wording_section(results: InstrumentResults) -> Section | None:
@@ -93,6 +97,35 @@ _PARTS = (
 )
 
 
+def _group_words(marginalized: str | None, default: str | None) -> str:
+    return f"{marginalized or '–'} / {default or '–'}"
+
+
+_COUNT_COLUMNS: tuple[str | TableColumn, ...] = (
+    *FROM,
+    "n",
+    "n_scored",
+    *(
+        TableColumn(name.capitalize(), column, count)
+        for name, column in zip(_NAMES, _COUNTS, strict=True)
+    ),
+    TableColumn("Without a score", "unscored", percent),
+)
+_BY_WORDS = TableSpec(
+    "Answers by outcome, with the group words asked about.{pooled}",
+    (
+        STEREOTYPE,
+        TableColumn("Group words", "marginalized default", _group_words, "head"),
+        *_COUNT_COLUMNS,
+    ),
+)
+_BY_GROUP = TableSpec(
+    "Answers by outcome and by the group asked about.",
+    (STEREOTYPE, head("variation", "Asked about"), *_COUNT_COLUMNS),
+)
+_POOLED = " Summed over group words; compliance.parquet has each pair."
+
+
 def compliance_section(results: InstrumentResults) -> Section | None:
     """Show shares per reason, and, for questions about one group, per group asked about."""
     frame = results.tables.details["compliance"]
@@ -104,11 +137,10 @@ def compliance_section(results: InstrumentResults) -> Section | None:
     )
     group_answers = frame.with_columns(variation=group).drop_nulls("variation")
     by_group = _count_outcomes(group_answers, "variation").filter(pl.col("n") > 0)
-    caption = "Answers by outcome and by the group asked about."
-    head = TableColumn("Asked about", lambda r: r["variation"], "head")
+    by_words, pooled = _count_by_words(frame)
     tables = (
-        ("Table of answers by reason and group words", _word_table(frame)),
-        ("Table of answers by group asked about", _count_table(by_group, caption, head)),
+        ("Table of answers by reason and group words", _BY_WORDS.render(by_words, pooled=pooled)),
+        ("Table of answers by group asked about", _BY_GROUP.render(by_group)),
     )
     return Section(
         key="compliance",
@@ -118,6 +150,15 @@ def compliance_section(results: InstrumentResults) -> Section | None:
         figures=(*_compliance_figures(frame), *_group_figures(by_group)),
         tables=tuple(table for table in tables if table[1].rows),
     )
+
+
+def _count_by_words(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Count outcomes for each pair of group words; of many pairs their sum, and say so."""
+    counts = _count_outcomes(frame, "marginalized", "default")
+    if counts.height <= MOST_ROWS:
+        return counts, ""
+    all_words = {"marginalized": pl.lit("all"), "default": pl.lit("all")}
+    return _count_outcomes(frame).with_columns(**all_words), _POOLED
 
 
 def _count_outcomes(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
@@ -157,29 +198,3 @@ def _group_figures(by_group: pl.DataFrame) -> tuple[Figure, ...]:
     draw = partial(dots, axis=axis, title="Group asked about", hollow=True)
     shares = by_group.with_columns(estimate="unscored")
     return per_mode("asked-about", caption, shares, draw)
-
-
-def _word_table(frame: pl.DataFrame) -> ReportTable:
-    counts = _count_outcomes(frame, "marginalized", "default")
-    caption = "Answers by outcome, with the group words asked about."
-    if counts.height > MOST_ROWS:
-        all_words = {"marginalized": pl.lit("all"), "default": pl.lit("all")}
-        counts = _count_outcomes(frame).with_columns(**all_words)
-        caption += " Summed over group words; compliance.parquet has each pair."
-    words = TableColumn(
-        "Group words", lambda r: f"{r['marginalized'] or '–'} / {r['default'] or '–'}", "head"
-    )
-    return _count_table(counts, caption, words)
-
-
-def _count_table(frame: pl.DataFrame, caption: str, key: TableColumn) -> ReportTable:
-    counts = ("n", "n_scored", *_COUNTS)
-    titles = ("n", "Scored", *(name.capitalize() for name in _NAMES))
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        key,
-        *FROM,
-        *alike(count, dict(zip(titles, counts, strict=True))),
-        TableColumn("Without a score", lambda r: percent(r["unscored"])),
-    ]
-    return render_table(frame, caption, columns)

@@ -8,28 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number, out_of
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure, mark_row
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import WORST, endings, interval, number, p_value, scale, short_names
+from clinometer.pieces.prose import WORST, endings, scale, short_names
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import (
     FROM,
     LEAN,
-    NOTE,
-    ReportTable,
+    MEAN,
     TableColumn,
-    alike,
-    count,
-    mean_columns,
-    render_table,
+    TableSpec,
+    head,
 )
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
@@ -57,9 +54,12 @@ def content_section(results: InstrumentResults) -> Section | None:
         **_on_correlations(correlations),
     }
     tables = (
-        ("", _mean_table(pooled, plan)),
-        ("Table of correlations between dimensions", _correlation_table(correlations, plan)),
-        ("Table of ranks", _rank_table(ranks, plan)),
+        ("", _MEANS.render(_with_population_deviation(pooled), interval=plan.interval)),
+        (
+            "Table of correlations between dimensions",
+            _CORRELATIONS.render(_name_both(correlations, plan)),
+        ),
+        ("Table of ranks", _RANKS.render(ranks, interval=plan.interval)),
     )
     return Section(
         key="content",
@@ -133,27 +133,28 @@ def _verdict_summary(rows: Sequence[Row]) -> str:
     return " ".join(sentences)
 
 
-def _mean_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    # The paper divides by n, the estimates by n − 1, which one answer does not have.
-    deviation = pl.col("sd") * (1 - 1 / pl.col("n_scored")).sqrt()
-    deviation = pl.when(pl.col("n_scored") == 1).then(0.0).otherwise(deviation)
-    caption = (
-        "Means per dimension, with the standard deviation and the t test of Li et al. (2025, "
-        "Table 1), which treat all answers as independent (naive), and the intervals and p of "
-        "other prompts."
-    )
-    columns = [
-        TableColumn("Dimension", lambda r: r["dimension_label"], "head"),
+_MEANS = TableSpec(
+    "Means per dimension, with the standard deviation and the t test of Li et al. (2025, Table 1), "
+    "which treat all answers as independent (naive), and the intervals and p of other prompts.",
+    (
+        head("dimension_label"),
         *FROM,
         LEAN,
-        TableColumn("Scored / asked", lambda r: f"{count(r['n_scored'])} / {count(r['n'])}"),
-        *alike(partial(number, digits=3), {"Mean": "estimate", "SD (population)": "sd"}),
-        TableColumn("t (naive)", lambda r: number(r["statistic_published"])),
-        TableColumn("p (naive)", lambda r: p_value(r["p_published"])),
-        *mean_columns(plan.interval)[1:],
-        TableColumn("p", lambda r: p_value(r["p"])),
-    ]
-    return render_table(frame.with_columns(sd=deviation), caption, columns)
+        TableColumn("Scored / asked", "n_scored n", out_of),
+        TableColumn("Mean", "estimate", number, digits=3),
+        TableColumn("SD (population)", "sd", number, digits=3),
+        "statistic_published",
+        "p_published",
+        *MEAN[1:],
+        "p",
+    ),
+)
+
+
+def _with_population_deviation(frame: pl.DataFrame) -> pl.DataFrame:
+    """Divide by n, as the paper does; estimates divide by n − 1, which one answer does not have."""
+    deviation = pl.col("sd") * (1 - 1 / pl.col("n_scored")).sqrt()
+    return frame.with_columns(sd=pl.when(pl.col("n_scored") == 1).then(0.0).otherwise(deviation))
 
 
 def _on_correlations(frame: pl.DataFrame) -> dict[str, str]:
@@ -166,33 +167,39 @@ def _on_correlations(frame: pl.DataFrame) -> dict[str, str]:
     return {"correlations": "known"}
 
 
-def _correlation_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    def dimensions(row: Mapping[str, Any]) -> str:
-        """Name both dimensions of a row."""
+def _unit(level: str) -> str:
+    """Say what correlations of a level are over."""
+    return "models" if level == "model" else "stereotypes of a model"
+
+
+_CORRELATIONS = TableSpec(
+    "Correlation of the means of two dimensions, over the stereotypes of each model and over "
+    "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z.",
+    (
+        head("dimensions", "Dimensions"),
+        *FROM,
+        TableColumn("Over", "level", _unit, "text"),
+        TableColumn("Points", "n", count),
+        TableColumn("Pearson", "estimate", number),
+        TableColumn("Interval", "ci_low ci_high", interval),
+        "p",
+        TableColumn("Spearman", "spearman", number),
+        "note",
+    ),
+)
+
+
+def _name_both(frame: pl.DataFrame, plan: PlanFacts) -> list[dict[str, Any]]:
+    """Name the dimensions of each row, in the order of the plan."""
+    rows = []
+    for row in frame.iter_rows(named=True):
         keys = [row["first"] or "", row["second"] or ""]
         planned = [key for key in plan.dimensions if key in keys]
-        # In the order of the plan, unless the plan leaves one out.
-        return " and ".join(plan.dimensions[key] for key in (planned if planned[1:] else keys))
-
-    unit_by_level = {"model": "models"}
-    caption = (
-        "Correlation of the means of two dimensions, over the stereotypes of each model and over "
-        "models. Range −1 to 1; neutral 0. Interval: 95%, by Fisher’s z."
-    )
-    columns = [
-        TableColumn("Dimensions", dimensions, "head"),
-        *FROM,
-        TableColumn(
-            "Over", lambda r: unit_by_level.get(r["level"], "stereotypes of a model"), "text"
-        ),
-        TableColumn("Points", lambda r: count(r["n"])),
-        TableColumn("Pearson", lambda r: number(r["estimate"])),
-        TableColumn("Interval", lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p", lambda r: p_value(r["p"])),
-        TableColumn("Spearman", lambda r: number(r["spearman"])),
-        NOTE,
-    ]
-    return render_table(frame, caption, columns)
+        # The plan may leave one out.
+        ordered = planned if planned[1:] else keys
+        names = " and ".join(plan.dimensions[key] for key in ordered)
+        rows.append({**row, "dimensions": names})
+    return rows
 
 
 _RANK_TIPS = (
@@ -241,25 +248,23 @@ def _rank_summary(rows: Sequence[Row]) -> str:
     return " ".join(f"{panel}: {', '.join(ranks)}." for panel, ranks in texts.items())
 
 
-def _rank_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    caption = (
-        "Ranks of the models per dimension. Rank 1 is the most stereotype-consistent; equal means "
-        "share the better rank."
-    )
-    columns = [
-        TableColumn("Dimension", lambda r: r["dimension_label"], "head"),
-        *FROM,
-        TableColumn("Rank", lambda r: _rank_text(r["estimate"], r["n"])),
-        TableColumn("Ranks the intervals allow", lambda r: _rank_range(r["ci_low"], r["ci_high"])),
-        TableColumn("Mean", lambda r: number(r["mean"], 3)),
-        TableColumn(plan.interval, lambda r: interval(r["mean_low"], r["mean_high"], 3)),
-    ]
-    return render_table(frame, caption, columns)
-
-
 def _rank_text(rank: float | None, models: int | None) -> str:
     return "no rank" if rank is None else f"{rank:g} of {count(models)}"
 
 
 def _rank_range(best: float | None, worst: float | None) -> str:
     return "n/a" if best is None or worst is None else f"{best:g} to {worst:g}"
+
+
+_RANKS = TableSpec(
+    "Ranks of the models per dimension. Rank 1 is the most stereotype-consistent; equal means "
+    "share the better rank.",
+    (
+        head("dimension_label"),
+        *FROM,
+        TableColumn("Rank", "estimate n", _rank_text),
+        TableColumn("Ranks the intervals allow", "ci_low ci_high", _rank_range),
+        TableColumn("Mean", "mean", number, digits=3),
+        TableColumn("{interval}", "mean_low mean_high", interval, digits=3),
+    ),
+)

@@ -9,11 +9,12 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import number
 from clinometer.pieces.frames import rank
 from clinometer.pieces.markdown import is_markdown
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import InstrumentFacts, PlanFacts
-from clinometer.pieces.prose import MEANINGS, number
+from clinometer.pieces.prose import MEANINGS
 from clinometer.pieces.sections import Exchange, Piece, Quote, Section
 from clinometer.pieces.views import AnswerResults
 from clinometer.results import CONDITIONS

@@ -12,14 +12,21 @@ from typing import Any
 import polars as pl
 
 from clinometer.contracts.catalogue import INSTRUMENTS
+from clinometer.numbers import interval, number, signed
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure, per_mode
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.frames import in_order
 from clinometer.pieces.paragraphs import Paragraphs
-from clinometer.pieces.prose import capital, chance_note, interval, number, p_value
+from clinometer.pieces.prose import capital, chance_note
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, VERDICT, ReportTable, TableColumn, alike, render_table
+from clinometer.pieces.tables import (
+    FROM,
+    VERDICT,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer.pieces.views import AnswerResults
 from clinometer.reference import load_published
 from clinometer.statistics.explicitness import share_of_scale
@@ -39,16 +46,19 @@ def explicit_section(answers: AnswerResults) -> Section | None:
     model_gaps = gaps.filter(level="model")
     if model_gaps.is_empty():
         return None
-    pooled = pl.concat([model_gaps, gaps.filter(level="category")])
-    single = gaps.filter(level="stereotype")
+    pooled = _with_names(pl.concat([model_gaps, gaps.filter(level="category")]), names)
+    single = _with_names(gaps.filter(level="stereotype"), names)
     sentences = [_sentence(row, names, plan.interval) for row in model_gaps.iter_rows(named=True)]
     values = {
         "sentences": sentences if len(sentences) <= MOST_SENTENCES else (),
         "published": _published_ranges(model_gaps["baseline"]),
     }
     tables = (
-        ("", _table(pooled, names, plan.interval, "over all and per category")),
-        ("Table per stereotype", _table(single, names, plan.interval, "per stereotype")),
+        ("", _GAPS.render(pooled, interval=plan.interval, scope="over all and per category")),
+        (
+            "Table per stereotype",
+            _GAPS.render(single, interval=plan.interval, scope="per stereotype"),
+        ),
     )
     return Section(
         key="explicit",
@@ -64,7 +74,7 @@ def _sentence(row: Mapping[str, Any], names: Mapping[str, str], interval_title: 
     return (
         f"{row['model']}, mode {row['mode']}: {names[row['candidate']]} "
         f"{number(row['candidate_estimate'])}, {names[row['baseline']]} "
-        f"{number(row['baseline_estimate'])}; gap {number(row['estimate'], signed=True)} "
+        f"{number(row['baseline_estimate'])}; gap {signed(row['estimate'])} "
         f"({interval_title} {interval(row['ci_low'], row['ci_high'])})"
         f"{chance_note(row)}."
     )
@@ -130,20 +140,27 @@ def _label(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
     return f"{names[row['instrument']]} ({properties})"
 
 
-def _table(
-    frame: pl.DataFrame, names: Mapping[str, str], interval_title: str, scope: str
-) -> ReportTable:
-    columns = [
-        TableColumn("Stereotypes", lambda r: r["about"], "head"),
-        TableColumn("Implicit", lambda r: capital(names[r["candidate"]]), "head"),
-        TableColumn("Explicit", lambda r: capital(names[r["baseline"]]), "head"),
+_GAPS = TableSpec(
+    "Explicit beside implicit, {scope}.",
+    (
+        head("about", "Stereotypes"),
+        head("implicit", "Implicit"),
+        head("explicit", "Explicit"),
         *FROM,
-        *alike(
-            number, {"Implicit mean": "candidate_estimate", "Explicit mean": "baseline_estimate"}
-        ),
-        TableColumn("Gap", lambda r: number(r["estimate"], signed=True)),
-        TableColumn(interval_title, lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p (Bonferroni)", lambda r: p_value(r["p_bonferroni"])),
+        TableColumn("Implicit mean", "candidate_estimate", number),
+        TableColumn("Explicit mean", "baseline_estimate", number),
+        TableColumn("Gap", "estimate", signed),
+        "interval",
+        "p_bonferroni",
         VERDICT,
-    ]
-    return render_table(frame, f"Explicit beside implicit, {scope}.", columns)
+    ),
+)
+
+
+def _with_names(gaps: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
+    """Name both instruments of each gap."""
+    titles = {name: capital(title) for name, title in names.items()}
+    return gaps.with_columns(
+        implicit=pl.col("candidate").replace_strict(titles, return_dtype=pl.String),
+        explicit=pl.col("baseline").replace_strict(titles, return_dtype=pl.String),
+    )

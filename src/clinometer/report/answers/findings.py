@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from clinometer.numbers import interval, number, percent
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import (
     ALPHA,
@@ -18,18 +19,23 @@ from clinometer.pieces.prose import (
     capital,
     counted,
     headline_kind,
-    interval,
     lean_verb,
     mean_leans,
-    number,
-    percent,
     splits_text,
     verdict,
     verdict_count,
     verdict_kind,
 )
 from clinometer.pieces.sections import Finding
-from clinometer.pieces.tables import Render, ReportTable, TableColumn, mean_columns, render_table
+from clinometer.pieces.tables import (
+    MEAN,
+    ROW,
+    Render,
+    ReportTable,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer.pieces.views import AnswerResults, InstrumentResults, who
 from clinometer.results import Measure
 from clinometer.results.verdicts import FAILED
@@ -140,16 +146,17 @@ def control_warnings(results: InstrumentResults) -> list[Finding]:
     return [Finding(row["subject"], "", row["warning"]) for row in rows if row["warning"]]
 
 
+_VERDICTS = (
+    "Number of stereotypes with each verdict in other prompts, and the mean over all of them."
+    "{scale}"
+)
+
+
 def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | None:
     """Count the verdicts per measure, model and mode; None where sentences say it."""
     rows = [row for results in instruments for row in _summaries(results)]
     if not rows or not (instruments[1:] or len(rows) > MOST_ANSWERS):
         return None
-    caption = (
-        "Number of stereotypes with each verdict in other prompts, and the mean over all of them."
-    )
-    if not instruments[1:]:
-        caption += f" {instruments[0].scale}"
     columns_of_mean = ("estimate", "ci_low", "ci_high", "ci_low_bounded", "ci_high_bounded")
     no_mean = dict.fromkeys((*columns_of_mean, "compliance"))
     # The summary comes last: its mode and model stand, not those of the mean.
@@ -160,21 +167,23 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
         return lambda r: str(r["kinds"][kind])
 
     directed = any(results.measure.directed for results in instruments)
-    counts = [
-        TableColumn(verdict(kind, directed=directed), count_of(kind)) for kind in SCORE_VERDICTS
-    ]
+    titles = {kind: verdict(kind, directed=directed) for kind in SCORE_VERDICTS}
     if any(row["kinds"][OPEN_WORDS] for row in rows):
-        counts.append(TableColumn("Leans, other words open", count_of(OPEN_WORDS)))
-    columns = [
-        TableColumn("Measure", lambda r: r["measure"], "head", fold=True),
-        TableColumn("Model", lambda r: r["model"] or "", "head", fold=len(rows) > 1),
-        TableColumn("Mode", lambda r: r["mode"] or "", "head", fold=True),
-        *counts,
-        TableColumn("Neutral", lambda r: f"{r['neutral']:g}"),
-        *mean_columns(instruments[0].plan.interval),
-        TableColumn("Scored", lambda r: percent(r["compliance"])),
-    ]
-    return render_table(wide, caption, columns)
+        titles[OPEN_WORDS] = "Leans, other words open"
+    columns = (
+        head("measure", same="in caption"),
+        head("model", same="in caption" if len(rows) > 1 else "shown"),
+        head("mode", same="in caption"),
+        *(TableColumn(title, ROW, count_of(kind)) for kind, title in titles.items()),
+        TableColumn("Neutral", "neutral", "{:g}".format),
+        *MEAN,
+        TableColumn("Scored", "compliance", percent),
+    )
+    return TableSpec(_VERDICTS, columns).render(
+        wide,
+        interval=instruments[0].plan.interval,
+        scale="" if instruments[1:] else f" {instruments[0].scale}",
+    )
 
 
 def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:

@@ -12,32 +12,23 @@ import polars as pl
 from clinometer.contracts.catalogue import instrument_of
 from clinometer.contracts.failures import name_failure
 from clinometer.contracts.instrument import DrawSection
+from clinometer.numbers import interval, out_of
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import per_mode
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import (
-    WORST,
-    capital,
-    category_title,
-    first_few,
-    interval,
-    number,
-    p_value,
-    percent,
-    splits_text,
-)
+from clinometer.pieces.prose import WORST, capital, category_title, first_few, splits_text
 from clinometer.pieces.published import published_section
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import (
     FROM,
     LEAN,
-    ReportTable,
+    MEAN,
+    ROW,
+    STEREOTYPE,
     TableColumn,
-    alike,
-    mean_columns,
-    render_table,
+    TableSpec,
 )
 from clinometer.pieces.views import InstrumentResults
 from clinometer.report.answers import conditions
@@ -122,9 +113,62 @@ def _worst_case(row: Mapping[str, Any]) -> str:
     return "–" if low is not None and low == high else interval(low, high)
 
 
-_WORST = TableColumn("Worst case", _worst_case)
-_SPLITS = TableColumn("Random splits", splits_text)
-_COMPLIANCE = TableColumn("Compliance", lambda r: percent(r["compliance"]))
+_WORST = TableColumn("Worst case", ROW, _worst_case)
+_SPLITS = TableColumn("Random splits", ROW, splits_text, needs="p_placebo")
+
+
+_CATEGORIES = TableSpec(
+    "Verdict per category and over all stereotypes.",
+    (
+        TableColumn(
+            "Category", "category", lambda category: category_title(category or "All"), "head"
+        ),
+        *FROM,
+        LEAN,
+        *MEAN,
+        TableColumn(
+            capital(RANGES["stereotypes"]), "ci_low_generalised ci_high_generalised", interval
+        ),
+        _SPLITS,
+        _WORST,
+        "compliance",
+        "n",
+    ),
+)
+#: Estimates per stereotype in full.
+_ESTIMATES = TableSpec(
+    "{about}",
+    (
+        STEREOTYPE,
+        *FROM,
+        LEAN,
+        *MEAN,
+        "df",
+        "p",
+        "p_bh",
+        "effect_size",
+        _SPLITS,
+        _WORST,
+        TableColumn("Scored / n", "n_scored n", out_of),
+        "compliance",
+    ),
+)
+#: The papers' t test beside that of other prompts.
+_NAIVE = TableSpec(
+    "The papers’ t test, which treats all answers as independent (naive).",
+    (
+        STEREOTYPE,
+        *FROM,
+        "estimate",
+        "se",
+        "df",
+        "p",
+        "se_published",
+        "statistic_published",
+        "df_published",
+        "p_published",
+    ),
+)
 
 
 def _verdict_section(results: InstrumentResults) -> Section:
@@ -134,7 +178,7 @@ def _verdict_section(results: InstrumentResults) -> Section:
     several_models = results.by_model["model"].drop_nulls().n_unique() > 1
     # The mean over all models is the same as that of the only one.
     in_table = pl.concat([pooled, results.levels["overall"]]) if several_models else pooled
-    tables = [("", _category_table(in_table, plan))]
+    tables = [("", _CATEGORIES.render(in_table, interval=plan.interval))]
     if not results.controls.is_empty():
         # Of the study itself single stereotypes are controls, else a study is one as a whole.
         is_of_study = pl.col("study") == results.study
@@ -143,7 +187,8 @@ def _verdict_section(results: InstrumentResults) -> Section:
         by_kind = kinds.group_by("control", maintain_order=True).agg("name").rows()
         purposes = (_CONTROLS[kind].format(first_few(names)) for kind, names in by_kind)
         caption = " ".join(["Controls: stimuli whose result is known beforehand.", *purposes])
-        tables.append(("Controls", _estimate_table(results.controls, plan, caption)))
+        table = _ESTIMATES.render(results.controls, interval=plan.interval, about=caption)
+        tables.append(("Controls", table))
     marks, grey = _with_splits(pooled, plan)
     caption = (
         f"Mean score per category and over all. {_LINES.format(plan.interval)}{grey}. "
@@ -162,24 +207,6 @@ def _verdict_section(results: InstrumentResults) -> Section:
     )
 
 
-def _category_table(frame: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    columns = [
-        TableColumn("Category", lambda r: category_title(r["category"] or "All"), "head"),
-        *FROM,
-        LEAN,
-        *mean_columns(plan.interval),
-        TableColumn(
-            capital(RANGES["stereotypes"]),
-            lambda r: interval(r["ci_low_generalised"], r["ci_high_generalised"]),
-        ),
-        *([_SPLITS] if frame["p_placebo"].count() else []),
-        _WORST,
-        _COMPLIANCE,
-        TableColumn("n", lambda r: str(r["n"])),
-    ]
-    return render_table(frame, "Verdict per category and over all stereotypes.", columns)
-
-
 def _estimate_section(results: InstrumentResults) -> Section:
     """Set out the estimates per stereotype in full, and the papers' t test for contrast."""
     estimates, plan = results.by_stereotype, results.plan
@@ -189,46 +216,10 @@ def _estimate_section(results: InstrumentResults) -> Section:
         title="All estimates",
         text=Paragraphs("estimates", {"is_exact": "unanimous" in estimates["test"]}),
         tables=(
-            ("", _estimate_table(estimates, plan, caption)),
-            ("For contrast: the papers’ naive t test", _naive_table(estimates)),
+            ("", _ESTIMATES.render(estimates, interval=plan.interval, about=caption)),
+            ("For contrast: the papers’ naive t test", _NAIVE.render(estimates)),
         ),
     )
-
-
-def _estimate_table(frame: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
-    """Set out the estimates per stereotype in full."""
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        *FROM,
-        LEAN,
-        *mean_columns(plan.interval),
-        TableColumn("df", lambda r: number(r["df"], 1)),
-        *alike(p_value, {"p": "p", "p (BH)": "p_bh"}),
-        TableColumn("d", lambda r: number(r["effect_size"])),
-        *([_SPLITS] if frame["p_placebo"].count() else []),
-        _WORST,
-        TableColumn("Scored / n", lambda r: f"{r['n_scored']} / {r['n']}"),
-        _COMPLIANCE,
-    ]
-    return render_table(frame, caption, columns)
-
-
-def _naive_table(frame: pl.DataFrame) -> ReportTable:
-    """Set the papers' t test beside that of other prompts."""
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        *FROM,
-        TableColumn("Mean", lambda r: number(r["estimate"])),
-        TableColumn("SE", lambda r: number(r["se"], 3)),
-        TableColumn("df", lambda r: number(r["df"], 1)),
-        TableColumn("p", lambda r: p_value(r["p"])),
-        TableColumn("SE (naive)", lambda r: number(r["se_published"], 3)),
-        TableColumn("t (naive)", lambda r: number(r["statistic_published"])),
-        TableColumn("df (naive)", lambda r: number(r["df_published"], 0)),
-        TableColumn("p (naive)", lambda r: p_value(r["p_published"])),
-    ]
-    caption = "The papers’ t test, which treats all answers as independent (naive)."
-    return render_table(frame, caption, columns)
 
 
 def _stereotype_section(results: InstrumentResults) -> Section:

@@ -6,7 +6,14 @@ import polars as pl
 
 from clinometer.pieces.frames import place
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, LEAN, TableColumn, mean_columns, render_table
+from clinometer.pieces.tables import (
+    FROM,
+    LEAN,
+    MEAN,
+    STEREOTYPE,
+    TableColumn,
+    TableSpec,
+)
 from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["WORD_FORMS", "people_section"]
@@ -16,9 +23,10 @@ WORD_FORMS = {None: "the study’s word alone", "things": "things"}
 
 _PEOPLE = "people"
 
-_CAPTION = (
+_PEOPLE_TABLE = TableSpec(
     "The same attributes asked of people, which headlines count, of the study’s word alone, and of "
-    "things that the word is also said of."
+    "things that the word is also said of.",
+    (STEREOTYPE, *FROM, TableColumn("Asked of", "form"), LEAN, *MEAN, "n"),
 )
 
 
@@ -35,15 +43,7 @@ def people_section(results: InstrumentResults) -> Section | None:
         *(place(name, people[name]) for name in ("model", "mode")),
         place("form", [_PEOPLE, *WORD_FORMS.values()]),
     )
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        *FROM,
-        TableColumn("Asked of", lambda r: r["form"], "text"),
-        LEAN,
-        *mean_columns(results.plan.interval),
-        TableColumn("n", lambda r: str(r["n"])),
-    ]
-    table = render_table(rows, _CAPTION, columns)
+    table = _PEOPLE_TABLE.render(rows, interval=results.plan.interval)
     return Section(
         key="people_and_things",
         open=True,

@@ -7,11 +7,15 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, count, number, percent, plain_text
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import bracketed, interval, number, p_value, percent
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, NOTE, ReportTable, TableColumn, count, render_table
+from clinometer.pieces.tables import (
+    FROM,
+    TableColumn,
+    TableSpec,
+)
 from clinometer.pieces.views import InstrumentResults
 from clinometer.statistics.reliability import FACETS
 
@@ -43,40 +47,51 @@ def reliability_section(results: InstrumentResults) -> Section | None:
         return None
     is_correlation = pl.col("measure").is_in(list(_COMPARED))
     correlations = rows.filter(is_correlation).drop_nulls("estimate")
-    tables = [("", _coefficient_table(rows.filter(~is_correlation)))]
+    coefficients = _coefficient_rows(rows.filter(~is_correlation))
+    tables = [("", _COEFFICIENT_TABLE.render(coefficients))]
     if not correlations.is_empty():
-        tables.append(("Table of correlations", _correlation_table(correlations, results.plan)))
+        titled = _with_titles(correlations, results.plan)
+        table = _CORRELATION_TABLE.render(titled, interval=results.plan.interval)
+        tables.append(("Table of correlations", table))
     text = Paragraphs("reliability")
     return Section("reliability", "Reliability", text, tables=tuple(tables))
 
 
-def _coefficient_table(rows: pl.DataFrame) -> ReportTable:
-    """Set out the coefficients of each model and mode, a row each."""
-    parts = rows.partition_by("model", "mode", maintain_order=True)
-    columns = [
+#: What a row of coefficients has: measure → title, and the sources of the variance.
+_MEASURES = {
+    "split_half": "Split halves",
+    "generalisability": "Generalisability",
+    "dependability": "Dependability",
+}
+_SOURCES = ("stereotypes", "wordings", "interaction", "draws")
+
+_COEFFICIENT_TABLE = TableSpec(
+    _COEFFICIENTS,
+    (
         *FROM,
-        TableColumn("Stereotypes", lambda r: count(r["n"])),
-        TableColumn("Split halves", lambda r: _coefficient(r.get("split_half"))),
-        TableColumn("Generalisability", lambda r: _coefficient(r.get("generalisability"))),
-        TableColumn("Dependability", lambda r: _coefficient(r.get("dependability"))),
-        *map(_variance_column, ("stereotypes", "wordings", "interaction", "draws")),
-        NOTE,
-    ]
-    return render_table([_wide_row(part) for part in parts], _COEFFICIENTS, columns)
+        TableColumn("Stereotypes", "n", count),
+        *(TableColumn(title, name, plain_text, "number") for name, title in _MEASURES.items()),
+        *(TableColumn(f"Variance: {name}", name, percent, missing="") for name in _SOURCES),
+        "note",
+    ),
+)
+
+
+def _coefficient_rows(rows: pl.DataFrame) -> list[dict[str, Any]]:
+    """Put the coefficients of each model and mode in a row, each under the name of its measure."""
+    return [_wide_row(part) for part in rows.partition_by("model", "mode", maintain_order=True)]
 
 
 def _wide_row(part: pl.DataFrame) -> dict[str, Any]:
-    """Put the coefficients of a model and mode in one row, each under the name of its measure."""
     coefficients = {row["measure"]: row for row in part.iter_rows(named=True)}
-    variances = part.filter(measure="variance_component").select("component", "estimate")
     notes = part["note"].drop_nulls().unique(maintain_order=True)
     return {
-        **coefficients,
+        **{measure: _coefficient(coefficients.get(measure)) for measure in _MEASURES},
+        **_variance_shares(part),
         "model": part["model"][0],
         "mode": part["mode"][0],
         "n": part["n"].max(),
         "note": "; ".join(notes),
-        "variances": dict(variances.rows()),
     }
 
 
@@ -86,35 +101,33 @@ def _coefficient(row: Mapping[str, Any] | None) -> str:
     return bracketed(row["estimate"], row["ci_low"], row["ci_high"])
 
 
-def _variance_column(source: str) -> TableColumn:
-    """Make the column of the share of the variance that is due to a source."""
-    component = "stereotypes × wordings" if source == "interaction" else source
-
-    def render(row: Mapping[str, Any]) -> str:
-        """Write the share of a row."""
-        components = row["variances"]
-        if components.get(component) is None:
-            return ""
-        return percent(components[component] / sum(components.values()))
-
-    return TableColumn(f"Variance: {source}", render)
+def _variance_shares(part: pl.DataFrame) -> dict[str, float | None]:
+    """Return the share of the variance that is due to each source; None where it is not known."""
+    rows = part.filter(measure="variance_component").select("component", "estimate").rows()
+    components = dict(rows)
+    shares: dict[str, float | None] = {}
+    for source in _SOURCES:
+        value = components.get("stereotypes × wordings" if source == "interaction" else source)
+        shares[source] = None if value is None else value / sum(components.values())
+    return shares
 
 
-def _correlation_table(rows: pl.DataFrame, plan: PlanFacts) -> ReportTable:
-    columns = [
-        TableColumn("Between", lambda r: f"{_COMPARED[r['measure']]}s", "head"),
-        TableColumn("First", lambda r: _title(r["first"], plan), "text"),
-        TableColumn("Second", lambda r: _title(r["second"], plan), "text"),
+_CORRELATION_TABLE = TableSpec(
+    _CORRELATIONS,
+    (
+        TableColumn("Between", "measure", lambda measure: f"{_COMPARED[measure]}s", "head"),
+        "first",
+        "second",
         *FROM,
-        TableColumn("Stereotypes", lambda r: count(r["n"])),
-        TableColumn("r", lambda r: number(r["estimate"])),
-        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p", lambda r: p_value(r["p"])),
-    ]
-    return render_table(rows, _CORRELATIONS, columns)
+        TableColumn("Stereotypes", "n", count),
+        TableColumn("r", "estimate", number),
+        "interval",
+        "p",
+    ),
+)
 
 
-def _title(value: str | None, plan: PlanFacts) -> str:
-    """Return the title of an instrument; a wording, an order and a mode as they are."""
-    measure = plan.instruments.get(value or "")
-    return measure.title if measure else value or ""
+def _with_titles(rows: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
+    """Name instruments by their titles; a wording, an order and a mode stay as they are."""
+    titles = {name: measure.title for name, measure in plan.instruments.items()}
+    return rows.with_columns(pl.col("first", "second").replace(titles))

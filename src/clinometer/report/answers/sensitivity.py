@@ -7,7 +7,7 @@ from statistics import median
 
 import polars as pl
 
-from clinometer.pieces.prose import number
+from clinometer.numbers import number
 from clinometer.pieces.views import InstrumentResults
 from clinometer.report.answers.findings import MOST_ANSWERS
 from clinometer.statistics.planning import smallest_effects

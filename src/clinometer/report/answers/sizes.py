@@ -6,14 +6,23 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from clinometer.numbers import percent
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.scatter import Panel, scatter
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import endings, percent, short_names, with_numbers
+from clinometer.pieces.prose import endings, short_names, with_numbers
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import MODE, Render, ReportTable, TableColumn, render_table
+from clinometer.pieces.tables import (
+    MODE,
+    ROW,
+    Render,
+    ReportTable,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import ASSOCIATIONS, DECISIONS
 from clinometer.statistics.summaries import unscored_share
@@ -140,11 +149,11 @@ def _table(by_mode: Mapping[str, Sequence[Panel]], interval_title: str) -> Repor
         """Write the mean of a panel."""
         return lambda r: r.get(title, "n/a")
 
-    caption = f"Means with {interval_title} against size in billions of parameters."
-    columns = [
-        TableColumn("Model", lambda r: r["model"], "head"),
-        TableColumn("Size", lambda r: f"{r['size']:g}"),
+    columns = (
+        head("model"),
+        TableColumn("Size", "size", "{:g}".format),
         MODE,
-        *(TableColumn(title, cell(title)) for title in titles),
-    ]
-    return render_table(list(rows.values()), caption, columns)
+        *(TableColumn(title, ROW, cell(title)) for title in titles),
+    )
+    caption = "Means with {interval} against size in billions of parameters."
+    return TableSpec(caption, columns).render(list(rows.values()), interval=interval_title)

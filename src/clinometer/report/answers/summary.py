@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import number
 from clinometer.pieces.markdown import as_line
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import (
@@ -28,7 +29,6 @@ from clinometer.pieces.prose import (
     lower_first,
     mean_leans,
     mean_text,
-    number,
     verdict_count,
     verdict_counts,
     verdict_kind,

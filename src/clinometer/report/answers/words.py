@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 import polars as pl
 
+from clinometer.numbers import interval, number
 from clinometer.pieces.drawing.charts import Row, vega_lite
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.theme import HEAT, HEAT_STEPS
 from clinometer.pieces.frames import in_order, place
 from clinometer.pieces.plan import PlanFacts
-from clinometer.pieces.prose import interval, number
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import FROM, ReportTable, TableColumn, render_table
+from clinometer.pieces.tables import (
+    FROM,
+    STEREOTYPE,
+    ReportTable,
+    TableColumn,
+    TableSpec,
+)
 from clinometer.pieces.views import InstrumentResults
 
 __all__ = ["word_section"]
@@ -30,9 +36,9 @@ MOST_WORDS = 3
 
 #: The classes of colour, in words.
 _STEPS = (
-    f"below {HEAT_STEPS[0]:.2f}",
-    *(f"{low:.2f} to {high:.2f}" for low, high in pairwise(HEAT_STEPS)),
-    f"from {HEAT_STEPS[-1]:.2f}",
+    f"below {number(HEAT_STEPS[0])}",
+    *starmap(interval, pairwise(HEAT_STEPS)),
+    f"from {number(HEAT_STEPS[-1])}",
 )
 _SHARE = "Share of the marginalized group"
 _TIPS = (("attribute", "Word or task"), ("set", "Set"), ("column", "Group words or run"))
@@ -98,25 +104,29 @@ def _column(several_runs: bool) -> pl.Expr:
     return pl.when(pairs > MOST_PAIRS).then(pl.lit("all pairs")).otherwise(pair)
 
 
+_ITEMS = TableSpec(
+    f"{_CONTRIBUTION}{{choice}} {{interval}}, over draws.",
+    (
+        STEREOTYPE,
+        *FROM,
+        TableColumn("Set", "set", same="in caption"),
+        "attribute",
+        "contribution",
+        TableColumn("Interval", "ci_low ci_high", interval, digits=3),
+        "score_without",
+        TableColumn("Share", "share", number, missing=""),
+        "n",
+    ),
+)
+
+
 def _item_table(items: pl.DataFrame, plan: PlanFacts) -> ReportTable:
     """Set out what each word contributes; of many words, those that contribute most."""
     many = items.height > MOST_ITEMS
     listed = _strongest(items) if many else items
     # Within what `in_order` sorts by: first the words tied to the group, the strongest first.
     listed = listed.sort("set", "contribution", descending=True, maintain_order=True)
-    caption = _CONTRIBUTION + _STRONGEST * many + f" {plan.interval}, over draws."
-    columns = [
-        TableColumn("Stereotype", lambda r: r["about"], "head"),
-        *FROM,
-        TableColumn("Set", lambda r: r["set"], "text", fold=True),
-        TableColumn("Word or task", lambda r: r["attribute"], "text"),
-        TableColumn("Contribution", lambda r: number(r["contribution"], 3)),
-        TableColumn("Interval", lambda r: interval(r["ci_low"], r["ci_high"], 3)),
-        TableColumn("Mean without it", lambda r: number(r["score_without"], 3)),
-        TableColumn("Share", lambda r: "" if r["share"] is None else number(r["share"])),
-        TableColumn("n", lambda r: str(r["n"])),
-    ]
-    return render_table(in_order(listed, plan), caption, columns)
+    return _ITEMS.render(in_order(listed, plan), interval=plan.interval, choice=_STRONGEST * many)
 
 
 def _strongest(items: pl.DataFrame) -> pl.DataFrame:

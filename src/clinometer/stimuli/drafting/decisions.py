@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from clinometer import numbers
 from clinometer.stimuli.drafting.drafts import DecisionCandidate, plain_text
 from clinometer.stimuli.drafting.reading import SLOTS, listed_words, restore_slots
 from clinometer.stimuli.drafting.synonyms import seed_variation, seed_words
@@ -308,7 +309,7 @@ def _check_novelty(text: str, stereotype: Stereotype, earlier: Mapping[str, str]
     for name, wording in (wordings | dict(earlier)).items():
         ratio = _likeness(text.split(), wording.split())
         if ratio > ALIKE:
-            yield f"nearly the same as {name} (likeness {ratio:.2f})"
+            yield f"nearly the same as {name} (likeness {numbers.number(ratio)})"
 
 
 def _likeness(first: Sequence[str], second: Sequence[str]) -> float:

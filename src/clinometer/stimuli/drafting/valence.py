@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
+from clinometer.numbers import number, signed
 from clinometer.stimuli.words import word_key
 
 __all__ = ["Lexicon", "check_valence"]
@@ -81,12 +82,12 @@ def check_valence(
     t0, t1 = _mean_valences(rated["tied"])
     c0, c1 = _mean_valences(rated["counter"])
     summary = (
-        f"tied {t0:+.2f} → {t1:+.2f}, counter {c0:+.2f} → {c1:+.2f}, "
-        f"difference {c0 - t0:+.2f} → {c1 - t1:+.2f} {coverage}"
+        f"tied {signed(t0)} → {signed(t1)}, counter {signed(c0)} → {signed(c1)}, "
+        f"difference {signed(c0 - t0)} → {signed(c1 - t1)} {coverage}"
     )
     if abs((c1 - t1) - (c0 - t0)) > SET_DRIFT:
         findings.append(
-            f"valence: the sets differ by {c1 - t1:+.2f}, their seeds by {c0 - t0:+.2f}; "
+            f"valence: the sets differ by {signed(c1 - t1)}, their seeds by {signed(c0 - t0)}; "
             f"that is a change of more than {SET_DRIFT}"
         )
     return summary, findings
@@ -98,9 +99,9 @@ def _mean_valences(pairs: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _word_drift(seed: str, synonym: str, before: float, after: float) -> list[str]:
-    pair = f"valence: {synonym!r} ({after:+.2f}) for {seed!r} ({before:+.2f})"
+    pair = f"valence: {synonym!r} ({signed(after)}) for {seed!r} ({signed(before)})"
     if before * after < 0 and min(abs(before), abs(after)) > NEUTRAL:
         return [f"{pair}: the other side of neutral"]
     if abs(after - before) > WORD_DRIFT:
-        return [f"{pair}: differs by {abs(after - before):.2f}, more than {WORD_DRIFT}"]
+        return [f"{pair}: differs by {number(abs(after - before))}, more than {WORD_DRIFT}"]
     return []

@@ -18,6 +18,7 @@ from clinometer.cli.options import (
 )
 from clinometer.cli.output import echo, progress_bar, remark, say_cost, say_unfinished
 from clinometer.cli.sharding import say_shards
+from clinometer.numbers import number, percent
 
 if TYPE_CHECKING:
     from clinometer_measures.networks.associating import Associated
@@ -161,8 +162,8 @@ def _summary(outcome: Associated, folder: Path) -> str:
     readable = "none readable"
     if outcome.readable:
         readable = (
-            f"{outcome.readable / outcome.answered:.1%} readable, "
-            f"{outcome.associates / outcome.answered:.2f} associates an answer"
+            f"{percent(outcome.readable / outcome.answered, 1)} readable, "
+            f"{number(outcome.associates / outcome.answered)} associates an answer"
         )
     return (
         f"{outcome.model}: {outcome.answered:,} of {outcome.expected:,} answers{calls}{failed}; "

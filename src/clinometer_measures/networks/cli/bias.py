@@ -20,6 +20,7 @@ from clinometer.cli.options import (
 )
 from clinometer.cli.output import counting_bar, echo
 from clinometer.errors import InputError
+from clinometer.numbers import interval, number, p_value, percent
 from clinometer_measures.networks.cli.describing import (
     VALENCE,
     build_spreading,
@@ -230,8 +231,8 @@ def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
     subject_estimates = estimates.filter(pl.col("varied").is_null(), pl.col("factor").is_null())
     is_length = pl.col("measure") == "path_difference"
     effects = subject_estimates.filter(~is_length)
-    interval = ["ci_low", "ci_high"]
-    published = join_methods(effects, "published", {"bootstrap": interval, "robust": interval})
+    ends = ["ci_low", "ci_high"]
+    published = join_methods(effects, "published", {"bootstrap": ends, "robust": ends})
     for row in published.iter_rows(named=True):
         yield _estimate_line(row)
     for network, _, identity, targets, absent in absences.iter_rows():
@@ -249,11 +250,9 @@ def _lines(estimates: pl.DataFrame, absences: pl.DataFrame) -> Iterator[str]:
     for row in rewired.iter_rows(named=True):
         line = _placebo_line(row, "rewired")
         if row["alarms"] is not None:
-            line += f"; published test: p ≤ .05 in {row['alarms']:.0%} of rewirings"
+            line += f"; published test: p ≤ .05 in {percent(row['alarms'])} of rewirings"
         yield line
-    swapped = join_methods(
-        subject_estimates.filter(is_length), "permutation", {"bootstrap": interval}
-    )
+    swapped = join_methods(subject_estimates.filter(is_length), "permutation", {"bootstrap": ends})
     for row in swapped.iter_rows(named=True):
         yield _path_line(row)
     for method, kind in _PLACEBOS.items():
@@ -268,12 +267,16 @@ def _path_targets(row: dict[str, Any]) -> str:
 def _path_line(row: dict[str, Any]) -> str:
     """Format a difference of path lengths with its interval and the p of swapped primes."""
     line = f"{_label({**row, 'targets': _path_targets(row)})}: "
-    line += "no difference" if row["estimate"] is None else f"difference {row['estimate']:.3f} hops"
+    line += (
+        "no difference"
+        if row["estimate"] is None
+        else f"difference {number(row['estimate'], 3)} hops"
+    )
     low, high = row["ci_low_bootstrap"], row["ci_high_bootstrap"]
     if low is not None:
-        line += f" [{low:.2f}, {high:.2f}]"
+        line += f" [{interval(low, high)}]"
     if row["p"] is not None:
-        line += f", p (primes swapped) {row['p']:.2g}"
+        line += f", p (primes swapped) {p_value(row['p'])}"
     return line + (f"; {row['note']}" if row["note"] else "")
 
 
@@ -290,13 +293,13 @@ def _estimate_line(row: dict[str, Any]) -> str:
     value = row["estimate"]
     if row["measure"] == "valence_joint":
         name, value = "χ²", row["statistic"]
-    line = f"{_label(row)}: " + (f"no {name}" if value is None else f"{name} {value:.3f}")
+    line = f"{_label(row)}: " + (f"no {name}" if value is None else f"{name} {number(value, 3)}")
     method = "robust" if row["prime"] else "bootstrap"
     low, high = row[f"ci_low_{method}"], row[f"ci_high_{method}"]
     if low is not None:
-        line += f" [{low:.2f}, {high:.2f}]"
+        line += f" [{interval(low, high)}]"
     if row["p"] is not None:
-        line += f", p {row['p']:.2g}"
+        line += f", p {p_value(row['p'])}"
     return line + (f"; {row['note']}" if row["note"] else "")
 
 
@@ -305,5 +308,5 @@ def _placebo_line(row: dict[str, Any], kind: str) -> str:
     label = f"{_label(row)}, {kind}"
     if row["estimate"] is None or row["placebo_mean"] is None:
         return f"{label}: {row['note'] or 'no effect'}"
-    interval = f"[{row['placebo_low']:.2f}, {row['placebo_high']:.2f}]"
-    return f"{label}: {row['placebo_mean']:.3f} {interval}, p {row['p']:.2g}"
+    ends = interval(row["placebo_low"], row["placebo_high"])
+    return f"{label}: {number(row['placebo_mean'], 3)} [{ends}], p {p_value(row['p'])}"

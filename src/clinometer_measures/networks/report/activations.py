@@ -11,11 +11,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from clinometer.numbers import number
 from clinometer.pieces.drawing.cells import between, class_colors
 from clinometer.pieces.drawing.charts import Row, bare, only, tooltips, vega_lite
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.theme import ACTIVATION
-from clinometer.pieces.prose import number
 from clinometer.pieces.sections import name_figures
 from clinometer_measures.networks.report.results import Networks
 

@@ -6,14 +6,20 @@ from collections.abc import Collection
 
 import polars as pl
 
+from clinometer.numbers import bracketed, count, interval, number, p_value
 from clinometer.pieces.drawing.charts import LABELS
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, intervals
-from clinometer.pieces.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import NOTE, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import (
+    ReportTable,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer.reference import load_published
-from clinometer_measures.networks.report.results import PUBLISHED, Networks, dot
+from clinometer_measures.networks.report.results import PAGE_COLUMNS, PUBLISHED, Networks, dot
 
 __all__ = ["difference_section"]
 
@@ -46,7 +52,12 @@ def difference_section(networks: Networks) -> Section | None:
         return None
     tables = [(f"Table of differences: {part['label'][0]}", _table(part)) for part in parts]
     if networks.replicates:
-        tables.append(("Table of published correlations", _published_table()))
+        tables.append(
+            (
+                "Table of published correlations",
+                _PUBLISHED.render(load_published(PUBLISHED, "network_correlations")),
+            )
+        )
     figures = name_figures("network-differences", (_figure(part, networks) for part in parts))
     key = "network-differences"
     title = "Differences between networks"
@@ -116,34 +127,38 @@ def _summary(measured: pl.DataFrame) -> str:
     )
 
 
+_DIFFERENCES = TableSpec(
+    "{label}: differences of effects. {direction}",
+    (
+        head("targets"),
+        TableColumn("Networks", "candidate baseline", "{} − {}".format, "head"),
+        TableColumn("Difference", "turned", number),
+        TableColumn("{interval}", "turned_low turned_high", interval),
+        TableColumn("p", "p", p_value),
+        "p_holm",
+        TableColumn("Shared targets", "n_clusters", count),
+        "correlation",
+        "note",
+    ),
+    PAGE_COLUMNS,
+)
+
+
 def _table(part: pl.DataFrame) -> ReportTable:
-    return render_table(
-        part,
-        f"{part['label'][0]}: differences of effects. {_direction(part)}",
-        [
-            TableColumn("Targets", lambda r: r["targets"], "head"),
-            TableColumn("Networks", lambda r: f"{r['candidate']} − {r['baseline']}", "head"),
-            TableColumn("Difference", lambda r: number(r["turned"])),
-            TableColumn(
-                interval_title(part), lambda r: interval(r["turned_low"], r["turned_high"])
-            ),
-            *alike(p_value, {"p": "p", "p (Holm)": "p_holm"}),
-            TableColumn("Shared targets", lambda r: count(r["n_clusters"])),
-            TableColumn("Correlation", lambda r: number(r["correlation"])),
-            NOTE,
-        ],
+    label, direction = part["label"][0], _direction(part)
+    return _DIFFERENCES.render(
+        part, interval=interval_title(part), label=label, direction=direction
     )
 
 
-def _published_table() -> ReportTable:
-    return render_table(
-        load_published(PUBLISHED, "network_correlations"),
-        "Published correlations of activation with the human network (gender; released tables of "
-        "Abramski et al. 2025): Spearman’s, over 25 targets × 10 primes each.",
-        [
-            TableColumn("Targets", lambda r: r["targets"], "head"),
-            TableColumn("Networks", lambda r: f"{r['network']} and Humans", "head"),
-            TableColumn("Correlation", lambda r: number(r["correlation"])),
-            TableColumn("p", lambda r: p_value(r["p"])),
-        ],
-    )
+_PUBLISHED = TableSpec(
+    "Published correlations of activation with the human network (gender; released tables of "
+    "Abramski et al. 2025): Spearman’s, over 25 targets × 10 primes each.",
+    (
+        head("targets"),
+        TableColumn("Networks", "network", "{} and Humans".format, "head"),
+        "correlation",
+        TableColumn("p", "p", p_value),
+    ),
+    PAGE_COLUMNS,
+)

@@ -6,29 +6,29 @@ Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, figures 3 to 7.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, count, interval, number, p_value
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import intervals, range_text
-from clinometer.pieces.prose import (
-    bracketed,
-    cut,
-    interval,
-    interval_title,
-    number,
-    p_value,
-)
+from clinometer.pieces.prose import cut, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import Render, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import (
+    Render,
+    ReportTable,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer.reference import load_published
 from clinometer.texts import visible
 from clinometer_measures.networks.report.activations import heat_maps
 from clinometer_measures.networks.report.results import (
     LONGEST_WORD,
     NETWORK,
+    PAGE_COLUMNS,
     PUBLISHED,
     Networks,
     dot,
@@ -36,11 +36,11 @@ from clinometer_measures.networks.report.results import (
 )
 
 __all__ = [
+    "PLACEBOS",
     "SCALE",
     "grey_bars",
     "list_effects",
     "list_effects_by_network",
-    "placebo_columns",
     "remarks",
     "stereotype_section",
     "support_rule",
@@ -87,7 +87,12 @@ def stereotype_section(networks: Networks) -> Section | None:
     rows = pl.concat(parts)
     tables = [("", _stereotype_table(part)) for part in parts]
     if networks.replicates:
-        tables.append(("Table of published effects", _published_table()))
+        tables.append(
+            (
+                "Table of published effects",
+                _PUBLISHED.render(load_published(PUBLISHED, "network_effects")),
+            )
+        )
     maps, note = heat_maps(networks)
     dependence = _DEPENDENCE.format(pairs=_pair_counts(rows), least=_least_p(rows))
     text = tuple(filter(None, (_STEREOTYPES, dependence, support_rule(rows), note)))
@@ -154,69 +159,74 @@ def grey_bars(part: pl.DataFrame) -> str:
     return f" Grey bar: {interval_title(part)} of the values of arbitrary primes (placebos)."
 
 
-def placebo_columns(part: pl.DataFrame) -> list[TableColumn]:
-    """Give the columns of the placebos, where there are any."""
-    if part["p_placebo"].count() == 0:
-        return []
-    columns = []
-    for what, ending in (("primes", ""), ("targets", "_targets")):
-        # Slopes of valence have no arbitrary targets.
-        if f"p_placebo{ending}" in part.columns:
-            columns.append(TableColumn(f"Arbitrary {what}", _placebo_cell(ending)))
-            columns += alike(p_value, {f"p (placebo {what})": f"p_placebo{ending}"})
-    return columns
+#: The placebos of each kind, where there are any: slopes of valence have no arbitrary targets.
+PLACEBOS = (
+    TableColumn(
+        "Arbitrary primes",
+        "turned_placebo_mean turned_placebo_low turned_placebo_high",
+        bracketed,
+        missing="",
+        needs="p_placebo",
+    ),
+    TableColumn("p (placebo primes)", "p_placebo", p_value, needs="p_placebo"),
+    TableColumn(
+        "Arbitrary targets",
+        "turned_placebo_mean_targets turned_placebo_low_targets turned_placebo_high_targets",
+        bracketed,
+        missing="",
+        needs="p_placebo_targets",
+    ),
+    TableColumn("p (placebo targets)", "p_placebo_targets", p_value, needs="p_placebo_targets"),
+)
 
 
-def _placebo_cell(ending: str) -> Render:
-    """Give the mean of the placebos and its interval; `ending` says which kind."""
-
-    def cell(row: Mapping[str, Any]) -> str:
-        """Write the cell of a row; empty where there are no placebos."""
-        mean, low, high = (row[f"turned_placebo_{end}{ending}"] for end in ("mean", "low", "high"))
-        return "" if mean is None else bracketed(mean, low, high)
-
-    return cell
+_EFFECTS = TableSpec(
+    "{label}: effects. {first} − {second}: as published, positive: {first} primes activate more. "
+    "Turned: with positive as stereotype-consistent; the {interval} is of this value. Arbitrary "
+    "primes, arbitrary targets: mean of the placebos, turned alike, and their interval. "
+    "Arrangements: of the primes, for p (primes swapped). p (naive): one-sided, as published. p "
+    "(Holm): p (naive) adjusted for all sets of targets of a network.",
+    (
+        head("targets"),
+        NETWORK,
+        TableColumn("{first} − {second}", "estimate", number),
+        "turned",
+        TableColumn("{interval}", "turned_low turned_high", interval),
+        *PLACEBOS,
+        "p_permutation",
+        TableColumn("Arrangements", "n_resamples_permutation", count),
+        "p",
+        "p_holm",
+        TableColumn("Pairs", "n", count),
+        TableColumn("Words", "n_clusters", count),
+    ),
+    PAGE_COLUMNS,
+)
 
 
 def _stereotype_table(part: pl.DataFrame) -> ReportTable:
-    first = part["first"][0]
-    second = part["second"][0]
-    title = interval_title(part)
-    return render_table(
+    return _EFFECTS.render(
         group_rows(part, "targets"),
-        f"{part['label'][0]}: effects. {first} − {second}: as published, positive: {first} primes "
-        "activate more. Turned: with positive as stereotype-consistent; the "
-        f"{title} is of this value. Arbitrary primes, arbitrary targets: mean of the placebos, "
-        "turned alike, and their interval. Arrangements: of the primes, for p (primes swapped). p "
-        "(naive): one-sided, as published. p (Holm): p (naive) adjusted for all sets of targets of "
-        "a network.",
-        [
-            TableColumn("Targets", lambda r: r["targets"], "head"),
-            NETWORK,
-            *alike(number, {f"{first} − {second}": "estimate", "Turned": "turned"}),
-            TableColumn(title, lambda r: interval(r["turned_low"], r["turned_high"])),
-            *placebo_columns(part),
-            TableColumn("p (primes swapped)", lambda r: p_value(r["p_permutation"])),
-            TableColumn("Arrangements", lambda r: count(r["n_resamples_permutation"])),
-            *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
-            *alike(count, {"Pairs": "n", "Words": "n_clusters"}),
-        ],
+        interval=interval_title(part),
+        label=part["label"][0],
+        first=part["first"][0],
+        second=part["second"][0],
     )
 
 
-def _published_table() -> ReportTable:
-    return render_table(
-        load_published(PUBLISHED, "network_effects"),
-        "Published effects (Abramski et al. 2025, figure 3, values of the released tables): "
-        "gender, 125 pairs each. For context, not as a benchmark: their networks have three "
-        "answers per cue, from earlier models.",
-        [
-            TableColumn("Targets", lambda r: r["targets"], "head"),
-            NETWORK,
-            *alike(number, {"female − male": "effect", "Turned": "stereotype"}),
-            TableColumn("p (naive)", lambda r: p_value(r["p"])),
-        ],
-    )
+_PUBLISHED = TableSpec(
+    "Published effects (Abramski et al. 2025, figure 3, values of the released tables): gender, "
+    "125 pairs each. For context, not as a benchmark: their networks have three answers per cue, "
+    "from earlier models.",
+    (
+        head("targets"),
+        NETWORK,
+        TableColumn("female − male", "effect", number),
+        TableColumn("Turned", "stereotype", number),
+        "p",
+    ),
+    PAGE_COLUMNS,
+)
 
 
 def list_effects(part: pl.DataFrame, sides: Mapping[str, pl.Expr]) -> str:

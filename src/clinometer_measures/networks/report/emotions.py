@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import polars as pl
 
+from clinometer.numbers import count, number
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import intervals, range_text
-from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 from clinometer_measures.networks.report.effects import (
+    PLACEBOS,
     SCALE,
     grey_bars,
     list_effects_by_network,
-    placebo_columns,
     remarks,
     support_rule,
 )
-from clinometer_measures.networks.report.results import NETWORK, Networks, dot
+from clinometer_measures.networks.report.results import NETWORK, PAGE_COLUMNS, Networks, dot
 
 __all__ = ["SUPPORTED", "emotion_section", "emotion_sides"]
 
@@ -145,20 +146,29 @@ def _norm_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     return Figure("", caption, range_text(dots), intervals(dots, axis))
 
 
+_EFFECTS_ON_EMOTIONS = TableSpec(
+    "{label}: effects per emotion, {first} − {second}. p (naive): two-sided, treats words as "
+    "independent; p (Holm): p (naive) adjusted for the emotions of a network.",
+    (
+        head("targets", "Emotion"),
+        NETWORK,
+        TableColumn("{first} − {second}", "estimate", number),
+        "interval",
+        *PLACEBOS,
+        "p",
+        "p_holm",
+        TableColumn("Words", "n_clusters", count),
+        TableColumn("Norm", "norm", str.upper),
+    ),
+    PAGE_COLUMNS,
+)
+
+
 def _emotion_table(part: pl.DataFrame) -> ReportTable:
-    sides = f"{part['first'][0]} − {part['second'][0]}"
-    return render_table(
+    return _EFFECTS_ON_EMOTIONS.render(
         part,
-        f"{part['label'][0]}: effects per emotion, {sides}. p (naive): two-sided, treats words as "
-        "independent; p (Holm): p (naive) adjusted for the emotions of a network.",
-        [
-            TableColumn("Emotion", lambda r: r["targets"], "head"),
-            NETWORK,
-            TableColumn(sides, lambda r: number(r["estimate"])),
-            TableColumn(interval_title(part), lambda r: interval(r["ci_low"], r["ci_high"])),
-            *placebo_columns(part),
-            *alike(p_value, {"p (naive)": "p", "p (Holm)": "p_holm"}),
-            TableColumn("Words", lambda r: count(r["n_clusters"])),
-            TableColumn("Norm", lambda r: r["norm"].upper()),
-        ],
+        interval=interval_title(part),
+        label=part["label"][0],
+        first=part["first"][0],
+        second=part["second"][0],
     )

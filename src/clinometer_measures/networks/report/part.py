@@ -11,16 +11,9 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, interval, number, p_value
 from clinometer.pieces.facts import spaced
-from clinometer.pieces.prose import (
-    ALPHA,
-    bracketed,
-    first_few,
-    interval,
-    interval_title,
-    number,
-    p_value,
-)
+from clinometer.pieces.prose import ALPHA, first_few, interval_title
 from clinometer.pieces.sections import (
     Passage,
     ReportPart,

@@ -10,13 +10,14 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, number, p_value, signed
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, intervals, range_text
 from clinometer.pieces.frames import add_columns
-from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
-from clinometer_measures.networks.report.effects import grey_bars, placebo_columns, remarks
+from clinometer.pieces.tables import ROW, ReportTable, TableColumn, TableSpec
+from clinometer_measures.networks.report.effects import PLACEBOS, grey_bars, remarks
 from clinometer_measures.networks.report.results import NETWORK, Networks, dot, group_rows
 
 __all__ = ["path_finding", "path_section"]
@@ -90,24 +91,27 @@ def _figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     return Figure("", caption, range_text(dots), intervals(dots, axis))
 
 
+_HOPS = TableSpec(
+    "{label}: mean hops of the shortest paths from the primes of a target’s own category "
+    "(consistent) and of the other (inconsistent), and their difference over matched primes.",
+    (
+        TableColumn("Targets", ROW, _set_label, "head"),
+        NETWORK,
+        TableColumn("Consistent", "consistent", number),
+        TableColumn("Inconsistent", "inconsistent", number),
+        TableColumn("Difference", "estimate", number),
+        "interval",
+        *PLACEBOS,
+        TableColumn("p (primes swapped)", "p", p_value),
+        TableColumn("Pairs", "n", count),
+        TableColumn("Words", "n_clusters_bootstrap", count),
+    ),
+)
+
+
 def _table(part: pl.DataFrame) -> ReportTable:
-    title = interval_title(part)
-    return render_table(
-        group_rows(part, "targets"),
-        f"{part['label'][0]}: mean hops of the shortest paths from the primes of a target’s own "
-        "category (consistent) and of the other (inconsistent), and their difference over matched "
-        "primes.",
-        [
-            TableColumn("Targets", _set_label, "head"),
-            NETWORK,
-            *alike(number, {"Consistent": "consistent", "Inconsistent": "inconsistent"}),
-            TableColumn("Difference", lambda r: number(r["estimate"])),
-            TableColumn(title, lambda r: interval(r["ci_low"], r["ci_high"])),
-            *placebo_columns(part),
-            TableColumn("p (primes swapped)", lambda r: p_value(r["p"])),
-            *alike(count, {"Pairs": "n", "Words": "n_clusters_bootstrap"}),
-        ],
-    )
+    rows = group_rows(part, "targets")
+    return _HOPS.render(rows, interval=interval_title(part), label=part["label"][0])
 
 
 def path_finding(part: pl.DataFrame) -> str:
@@ -124,5 +128,5 @@ def path_finding(part: pl.DataFrame) -> str:
         verdict = "shorter than with arbitrary primes and targets"
     else:
         verdict = "longer than with arbitrary primes and targets"
-    hops = f"{number(row['estimate'], signed=True)} hops, inconsistent − consistent"
+    hops = f"{signed(row['estimate'])} hops, inconsistent − consistent"
     return f"Stereotype-consistent paths: {hops} (p {p_value(row['p_claim'])}): {verdict}."

@@ -14,16 +14,19 @@ import polars as pl
 
 from clinometer.directory.results import read_family
 from clinometer.errors import InputError
+from clinometer.numbers import interval
 from clinometer.pieces.drawing.charts import Row, measured
 from clinometer.pieces.facts import Facts, read_facts, spaced
 from clinometer.pieces.frames import add_columns, place, with_shown_texts
-from clinometer.pieces.prose import cut, display_names, interval
-from clinometer.pieces.tables import TableColumn
+from clinometer.pieces.prose import cut, display_names
+from clinometer.pieces.tables import head
 from clinometer.results import join_methods
+from clinometer.results.columns import Meaning, typed_columns
 from clinometer.texts import visible
 from clinometer_measures.networks.family import FAMILY
+from clinometer_measures.networks.tables import COLUMNS
 
-__all__ = ["APPROACHES", "LONGEST_WORD", "NETWORK", "PUBLISHED", "Networks", "dot",
+__all__ = ["APPROACHES", "LONGEST_WORD", "NETWORK", "PAGE_COLUMNS", "PUBLISHED", "Networks", "dot",
            "group_rows", "read_networks"]  # fmt: skip
 
 #: The study whose published values are shown.
@@ -44,7 +47,23 @@ _MAY_BE_NULL = ("prime", "direction", "note")
 _STREAMS = ("network_stream_nodes", "network_stream_edges")
 
 #: The column of a table that names the network of a row.
-NETWORK = TableColumn("Network", lambda r: r["network"], "head")
+NETWORK = head("network", "Network")
+
+#: What only pages about networks show, or what they call otherwise than others.
+PAGE_COLUMNS = {
+    **COLUMNS,
+    **typed_columns(
+        pl.Float64(),
+        turned="the effect, positive as stereotype-consistent",
+        p=Meaning(
+            "p of the published test, which takes all pairs as independent", "p (naive)", "p"
+        ),
+        p_permutation=Meaning("p of swapping categories in pairs", "p (primes swapped)", "p"),
+        p_robust=Meaning("p of the sandwich estimator", "p (robust)", "p"),
+        correlation="Spearman's correlation of activations, or with reaction times",
+        effect_p=Meaning("p of the effect of related primes", "p (effect)", "p"),
+    ),
+}
 
 
 @dataclass(frozen=True)

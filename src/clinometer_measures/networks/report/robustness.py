@@ -7,12 +7,20 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number, p_value, percent
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, intervals
-from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value, percent
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import Render, ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import (
+    ROW,
+    Render,
+    ReportTable,
+    TableColumn,
+    TableSpec,
+    head,
+)
 from clinometer_measures.networks.report.effects import list_effects_by_network
 from clinometer_measures.networks.report.results import (
     APPROACHES,
@@ -128,26 +136,34 @@ def _chance_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     return Figure("", caption, summary, intervals(dots, axis))
 
 
+_CHANCE = TableSpec(
+    "{label}: effects in the network, and in the same network rewired. {turned}p (naive) and false "
+    "alarms: of the published test.",
+    (
+        TableColumn("Targets", "targets", lambda targets: targets or "all primes equal", "head"),
+        NETWORK,
+        TableColumn("Effect", "estimate", number),
+        TableColumn(
+            "Turned",
+            "turned direction",
+            lambda turned, direction: number(turned) if direction else "",
+        ),
+        TableColumn("Rewired, mean", "placebo_mean", number),
+        TableColumn("Rewired, {interval}", "placebo_low placebo_high", interval),
+        TableColumn("p (chance)", "p", p_value),
+        "p_published",
+        TableColumn("False alarms", "false_alarms", percent),
+        TableColumn("Rewired", "n_resamples", count),
+    ),
+)
+
+
 def _chance_table(part: pl.DataFrame) -> ReportTable:
-    return render_table(
+    return _CHANCE.render(
         group_rows(part, "targets"),
-        f"{part['label'][0]}: effects in the network, and in the same network rewired. "
-        f"{_TURNED if part['direction'].count() else ''}p (naive) and false alarms: of the "
-        "published test.",
-        [
-            TableColumn("Targets", lambda r: r["targets"] or "all primes equal", "head"),
-            NETWORK,
-            TableColumn("Effect", lambda r: number(r["estimate"])),
-            TableColumn("Turned", lambda r: number(r["turned"]) if r["direction"] else ""),
-            TableColumn("Rewired, mean", lambda r: number(r["placebo_mean"])),
-            TableColumn(
-                f"Rewired, {interval_title(part)}",
-                lambda r: interval(r["placebo_low"], r["placebo_high"]),
-            ),
-            *alike(p_value, {"p (chance)": "p", "p (naive)": "p_published"}),
-            TableColumn("False alarms", lambda r: percent(r["false_alarms"])),
-            TableColumn("Rewired", lambda r: count(r["n_resamples"])),
-        ],
+        interval=interval_title(part),
+        label=part["label"][0],
+        turned=_TURNED if part["direction"].count() else "",
     )
 
 
@@ -294,16 +310,16 @@ def _setting_table(settings: pl.DataFrame, label: str) -> ReportTable:
     setting_columns = []
     for network, targets in columns:
         heading = f"{network}: {targets}" if several else targets
-        setting_columns.append(TableColumn(heading, cell(network, targets)))
-    return render_table(
-        settings.select("setting").unique(maintain_order=True),
-        f"{label}: effects under other settings, {what}. {_SIGN}: the sign changes; {_LOST}: naive "
-        f"p above .05, by default not.{default_text}",
-        [
-            TableColumn("Setting", lambda r: r["setting"], "head"),
-            *setting_columns,
-        ],
-    )
+        setting_columns.append(TableColumn(heading, ROW, cell(network, targets)))
+    spec = TableSpec(_SETTINGS, (head("setting", "Setting"), *setting_columns))
+    rows = settings.select("setting").unique(maintain_order=True)
+    return spec.render(rows, label=label, what=what, default=default_text)
+
+
+_SETTINGS = (
+    f"{{label}}: effects under other settings, {{what}}. {_SIGN}: the sign changes; {_LOST}: naive "
+    "p above .05, by default not.{default}"
+)
 
 
 def _cell(row: Mapping[str, Any] | None) -> str:

@@ -20,9 +20,10 @@ import altair as alt
 import polars as pl
 
 from clinometer.errors import InputError
+from clinometer.numbers import many, number
 from clinometer.pieces.drawing.charts import Row, in_layers, tooltips, vega_lite
 from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.prose import counted, cut, file_names, many, number
+from clinometer.pieces.prose import counted, cut, file_names
 from clinometer.results import check
 from clinometer.texts import visible
 from clinometer_measures.networks.layered_paths import TONES, path_types, paths_from

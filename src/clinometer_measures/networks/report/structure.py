@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import polars as pl
 
 from clinometer.errors import InputError
+from clinometer.numbers import count, many, number, p_value
 from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.prose import ALPHA, many, number, p_value, percent
+from clinometer.pieces.prose import ALPHA
 from clinometer.pieces.sections import Section, name_figures, truncation_note
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import TableColumn, TableSpec, head
 from clinometer.reference import load_published
 from clinometer.texts import visible
 from clinometer_measures.networks.layered_paths import TONES
-from clinometer_measures.networks.report.results import NETWORK, PUBLISHED, Networks
+from clinometer_measures.networks.report.results import NETWORK, PAGE_COLUMNS, PUBLISHED, Networks
 from clinometer_measures.networks.report.stream_figures import stream_figures
 
 __all__ = ["stream_section", "structure_section"]
@@ -44,25 +44,21 @@ def structure_section(networks: Networks) -> Section | None:
     sizes = networks.in_order(networks.tables["networks"])
     shared = networks.in_order(networks.tables["network_overlaps"])
     priming = networks.in_order(networks.tables["network_priming"])
+    estimated = _ESTIMATED * (sizes["path_sources"].count() > 0)
     tables = [
-        ("", _size_table(sizes)),
-        ("Table of overlaps", render_table(shared, _OVERLAPS, _OVERLAP_COLUMNS)),
-        ("", render_table(priming, _PRIMED, _PRIMING_COLUMNS)),
+        ("", _SIZE_TABLE.render(sizes, estimated=estimated)),
+        ("Table of overlaps", _OVERLAPS.render(shared)),
+        ("", _PRIMED.render(priming)),
     ]
     published = []
-    for (summary, name, caption, columns), (_, table) in zip(_PUBLISHED, tables, strict=True):
+    for (summary, name, spec), (_, table) in zip(_PUBLISHED, tables, strict=True):
         if networks.replicates and table.rows:
-            values = load_published(PUBLISHED, name)
-            published.append((summary, render_table(values, caption, columns)))
+            published.append((summary, spec.render(load_published(PUBLISHED, name))))
     filled_tables = tuple(table for table in (*tables, *published) if table[1].rows)
     if not filled_tables:
         return None
     text = ((_METHOD,) * (sizes.height > 0)) + ((_PRIMING,) * (priming.height > 0))
     return Section("network-networks", "The networks", text, (), filled_tables)
-
-
-def _thousands(value: int | None) -> str:
-    return "n/a" if value is None else f"{value:,}"
 
 
 _SIZES = (
@@ -74,110 +70,113 @@ _ESTIMATED = (
     " From k nodes: estimated from the paths of k random nodes; the diameter is then the longest "
     "path seen, a lower bound."
 )
-_SIZE_COLUMNS = (
-    NETWORK,
-    *alike(_thousands, {"Nodes": "nodes", "Edges": "edges"}),
-    TableColumn("Density", lambda r: number(r["density"], 5)),
-    TableColumn("Average degree", lambda r: number(r["average_degree"], 1)),
+_SIZE_COLUMNS = (NETWORK, "nodes", "edges", "density", "average_degree")
+
+
+def _diameter(hops: int | None, sources: int | None) -> str:
+    """Write the diameter, of a sample as a lower bound."""
+    return f"{'' if sources is None else 'at least '}{count(hops)}"
+
+
+def _path_length(length: float | None, sources: int | None) -> str:
+    """Write the mean path length, and from how many nodes it was estimated."""
+    return number(length) + ("" if sources is None else f" (from {sources:,} nodes)")
+
+
+_SIZE_TABLE = TableSpec(
+    f"{_SIZES}{{estimated}}",
+    (
+        *_SIZE_COLUMNS,
+        "components",
+        TableColumn("Diameter", "diameter path_sources", _diameter),
+        TableColumn("Mean path length", "mean_path_length path_sources", _path_length),
+        "clustering",
+        TableColumn("Directed", "directed", lambda directed: "yes" if directed else ""),
+    ),
+    PAGE_COLUMNS,
 )
 
-
-def _size_table(frame: pl.DataFrame) -> ReportTable:
-    def paths(row: Mapping[str, Any]) -> str:
-        """Write the mean path length, and from how many nodes it was estimated."""
-        length = number(row["mean_path_length"])
-        sources = row["path_sources"]
-        return length if sources is None else f"{length} (from {sources:,} nodes)"
-
-    def hops(row: Mapping[str, Any]) -> str:
-        """Write the diameter, of a sample as a lower bound."""
-        least = "at least " if row["path_sources"] is not None else ""
-        return f"{least}{count(row['diameter'])}"
-
-    return render_table(
-        frame,
-        _SIZES + _ESTIMATED * (frame["path_sources"].count() > 0),
-        [
-            *_SIZE_COLUMNS,
-            TableColumn("Components", lambda r: _thousands(r["components"])),
-            TableColumn("Diameter", hops),
-            TableColumn("Mean path length", paths),
-            TableColumn("Clustering", lambda r: number(r["clustering"], 3)),
-            TableColumn("Directed", lambda r: "yes" if r["directed"] else ""),
-        ],
-    )
-
-
-_OVERLAPS = (
+_SHARE_COLUMNS = (
+    TableColumn("Networks", "network_a network_b", "{} and {}".format, "head"),
+    head("of", "Shared"),
+    "only_a",
+    "shared",
+    "only_b",
+)
+_OVERLAPS = TableSpec(
     "Overlap of networks. Only the first (second): share of its nodes or edges that the other "
     "network lacks; both: share of all that either has (Jaccard). Edges are compared between words "
-    "that both networks have."
-)
-_SHARE_COLUMNS = (
-    TableColumn("Networks", lambda r: f"{r['network_a']} and {r['network_b']}", "head"),
-    TableColumn("Shared", lambda r: r["of"], "head"),
-    *alike(percent, {"Only the first": "only_a", "Both": "shared", "Only the second": "only_b"}),
-)
-_OVERLAP_COLUMNS = (
-    *_SHARE_COLUMNS,
-    *alike(_thousands, {"Of the first": "n_a", "In both": "n_shared", "Of the second": "n_b"}),
+    "that both networks have.",
+    (*_SHARE_COLUMNS, "n_a", "n_shared", "n_b"),
+    PAGE_COLUMNS,
 )
 
 
-def _missing_words(row: Mapping[str, Any]) -> str:
+def _missing_words(missing: Sequence[str] | None) -> str:
     """Name a few words; of many their number, the table beside the report has them."""
-    words = [word for word in row["missing"] or [] if word]
+    words = [word for word in missing or [] if word]
     return ", ".join(words) if len(words) <= MOST_WORDS else f"{len(words)} words"
 
 
-def _signs_as_expected(row: Mapping[str, Any]) -> str:
+def _signs_as_expected(
+    correlation: float | None, p: float | None, effect: float | None, effect_p: float | None
+) -> str:
     """Whether both signs are the expected ones, and significant."""
-    numbers = (row["correlation"], row["p"], row["effect"], row["effect_p"])
-    if None in numbers:
+    if correlation is None or p is None or effect is None or effect_p is None:
         return "n/a"
-    if not row["correlation"] < 0 < row["effect"]:
+    if not correlation < 0 < effect:
         return "no"
-    return "yes" if max(row["p"], row["effect_p"]) <= ALPHA else "not shown"
+    return "yes" if max(p, effect_p) <= ALPHA else "not shown"
 
 
-_PRIMED = (
+_EFFECTS = (
+    TableColumn("p", "p", p_value),
+    TableColumn("Effect", "effect", number),
+    "effect_p",
+)
+_PRIMED = TableSpec(
     "Priming check. Correlation (Spearman) of activation with reaction time: −1 to 1, expected "
-    "below 0. Effect (z / √n), related − unrelated primes: −1 to 1, expected above 0."
-)
-_PRIMING_COLUMNS = (
-    NETWORK,
-    TableColumn("Correlation", lambda r: number(r["correlation"])),
-    TableColumn("p", lambda r: p_value(r["p"])),
-    TableColumn("Effect", lambda r: number(r["effect"])),
-    TableColumn("p (effect)", lambda r: p_value(r["effect_p"])),
-    TableColumn("As expected", _signs_as_expected),
-    *alike(count, {"Triplets": "n", "Time steps": "time_steps"}),
-    TableColumn("Missing", _missing_words, "text"),
+    "below 0. Effect (z / √n), related − unrelated primes: −1 to 1, expected above 0.",
+    (
+        NETWORK,
+        "correlation",
+        *_EFFECTS,
+        TableColumn("As expected", "correlation p effect effect_p", _signs_as_expected),
+        TableColumn("Triplets", "n", count),
+        "time_steps",
+        TableColumn("Missing", "missing", _missing_words, "text"),
+    ),
+    PAGE_COLUMNS,
 )
 
-#: Summary, table, caption and columns of what the paper published, beside each table of our own.
+#: Summary, name and table of what the paper published, beside each table of our own.
 _PUBLISHED = (
     (
         "Table of published networks",
         "networks",
-        "Published networks (Abramski et al. 2025, Table 1, values of the released table).",
-        _SIZE_COLUMNS,
+        TableSpec(
+            "Published networks (Abramski et al. 2025, Table 1, values of the released table).",
+            _SIZE_COLUMNS,
+            PAGE_COLUMNS,
+        ),
     ),
     (
         "Table of published overlaps",
         "network_overlaps",
-        "Overlap of the published networks (released table). The shares of edges do not match a "
-        "comparison of all edges; the source does not say which edges were compared.",
-        _SHARE_COLUMNS,
+        TableSpec(
+            "Overlap of the published networks (released table). The shares of edges do not match "
+            "a comparison of all edges; the source does not say which edges were compared.",
+            _SHARE_COLUMNS,
+            PAGE_COLUMNS,
+        ),
     ),
     (
         "Table of the published priming check",
         "network_priming",
-        "Published priming check (released tables), 50 triplets.",
-        (
-            NETWORK,
-            TableColumn("Correlation", lambda r: number(r["spearman"])),
-            *_PRIMING_COLUMNS[2:5],
+        TableSpec(
+            "Published priming check (released tables), 50 triplets.",
+            (NETWORK, TableColumn("Correlation", "spearman", number), *_EFFECTS),
+            PAGE_COLUMNS,
         ),
     ),
 )
@@ -211,7 +210,7 @@ def stream_section(networks: Networks) -> Section | None:
     first_streams = nodes.join(first, on=_KEYS, how="semi", maintain_order="left")
     text = (_PATHS + truncation_note(MOST_STREAMS, counts.height, "streams"),)
     figures = name_figures("network-stream", _stream_figures(first_streams, edges))
-    tables = (("", _stream_table(counts)),)
+    tables = (("", _STREAMS.render(counts)),)
     return Section("network-streams", "Mindset streams", text, figures, tables)
 
 
@@ -234,18 +233,24 @@ def _stream_counts(nodes: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _stream_table(counts: pl.DataFrame) -> ReportTable:
-    return render_table(
-        counts,
-        "Streams. Paths: number of shortest paths. Words: on any of these paths, without the two "
-        "ends; positive, neutral, negative: by human ratings of valence.",
-        [
-            TableColumn("From", lambda r: visible(r["source"] or ""), "head"),
-            TableColumn("To", lambda r: visible(r["target"] or ""), "head"),
-            NETWORK,
-            TableColumn("Hops", lambda r: count(r["hops"])),
-            TableColumn("Paths", lambda r: many(r["paths"] or "0")),
-            *alike(count, {"Words": "inner", "Positive": "positive", "Neutral": "neutral"}),
-            *alike(count, {"Negative": "negative", "Not rated": "unknown"}),
-        ],
-    )
+def _word(word: str | None) -> str:
+    return visible(word or "")
+
+
+_STREAMS = TableSpec(
+    "Streams. Paths: number of shortest paths. Words: on any of these paths, without the two ends; "
+    "positive, neutral, negative: by human ratings of valence.",
+    (
+        TableColumn("From", "source", _word, "head"),
+        TableColumn("To", "target", _word, "head"),
+        NETWORK,
+        "hops",
+        TableColumn("Paths", "paths", lambda paths: many(paths or "0")),
+        TableColumn("Words", "inner", count),
+        TableColumn("Positive", "positive", count),
+        TableColumn("Neutral", "neutral", count),
+        TableColumn("Negative", "negative", count),
+        TableColumn("Not rated", "unknown", count),
+    ),
+    PAGE_COLUMNS,
+)

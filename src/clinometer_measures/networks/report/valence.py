@@ -5,19 +5,23 @@ Reference: Abramski, Rossetti & Stella 2025, arXiv:2510.24488, figures 10 and 11
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
+from clinometer.numbers import number, p_value
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, bars, intervals, range_text
-from clinometer.pieces.prose import interval, interval_title, number, p_value
+from clinometer.pieces.prose import interval_title
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, render_table
-from clinometer_measures.networks.report.effects import grey_bars, placebo_columns, remarks
-from clinometer_measures.networks.report.results import NETWORK, Networks, dot, group_rows
+from clinometer.pieces.tables import TableColumn, TableSpec, head
+from clinometer_measures.networks.report.effects import PLACEBOS, grey_bars, remarks
+from clinometer_measures.networks.report.results import (
+    NETWORK,
+    PAGE_COLUMNS,
+    Networks,
+    dot,
+    group_rows,
+)
 
 __all__ = ["SCALE", "valence_section"]
 
@@ -66,8 +70,13 @@ def valence_section(networks: Networks) -> Section | None:
     sizes = [f"{n:,}" for n in joint["n"].drop_nulls().unique().sort()]
     size_range = " to ".join(dict.fromkeys([*sizes[:1], *sizes[-1:]]))
     tables = (
-        ("", _joint_table(joint)),
-        ("Table of slopes per prime", _slope_table(group_rows(slopes, "identity", "prime"))),
+        ("", _JOINT_TESTS.render(joint)),
+        (
+            "Table of slopes per prime",
+            _SLOPES.render(
+                group_rows(slopes, "identity", "prime"), interval=interval_title(slopes)
+            ),
+        ),
     )
     # The joint test has the missing words of all primes.
     missing = pl.when(pl.col("prime").is_null()).then("missing")
@@ -129,42 +138,41 @@ def _joint_figure(joint: pl.DataFrame, networks: Networks) -> Figure | None:
     return Figure("network-valence-effects", caption, range_text(dots), drawing)
 
 
-def _joint_table(joint: pl.DataFrame) -> ReportTable:
-    def rated(row: Mapping[str, Any]) -> str:
-        """Write how many nodes have a rating, of how many."""
-        complete = None not in (row["n"], row["n_nodes"])
-        return f"{row['n']:,} / {row['n_nodes']:,}" if complete else "n/a"
-
-    return render_table(
-        joint,
-        "Joint Wald test that the slopes of all primes of an identity are equal. p (published): "
-        "binomial model; p (robust): sandwich estimator. Rated: nodes with a rating of valence, of "
-        "all nodes.",
-        [
-            TableColumn("Identity", lambda r: r["label"], "head"),
-            NETWORK,
-            TableColumn("√(χ² / n)", lambda r: number(r["estimate"], 3)),
-            TableColumn("χ²", lambda r: number(r["statistic"], 1)),
-            TableColumn("df", lambda r: number(r["df"], 0)),
-            *placebo_columns(joint),
-            *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
-            TableColumn("Rated", rated),
-        ],
-    )
+def _rated(rated: int | None, nodes: int | None) -> str:
+    """Write how many nodes have a rating, of how many."""
+    return "n/a" if rated is None or nodes is None else f"{rated:,} / {nodes:,}"
 
 
-def _slope_table(slopes: pl.DataFrame) -> ReportTable:
-    return render_table(
-        slopes,
-        f"Slopes of valence per prime. {SCALE}",
-        [
-            TableColumn("Identity", lambda r: r["label"], "head"),
-            TableColumn("Prime", lambda r: r["prime"], "head"),
-            NETWORK,
-            TableColumn("Slope", lambda r: number(r["estimate"])),
-            TableColumn(interval_title(slopes), lambda r: interval(r["ci_low"], r["ci_high"])),
-            *placebo_columns(slopes),
-            TableColumn("SE (published)", lambda r: number(r["se"], 3)),
-            *alike(p_value, {"p (published)": "p", "p (robust)": "p_robust"}),
-        ],
-    )
+_P_VALUES = (TableColumn("p (published)", "p", p_value), "p_robust")
+_JOINT_TESTS = TableSpec(
+    "Joint Wald test that the slopes of all primes of an identity are equal. p (published): "
+    "binomial model; p (robust): sandwich estimator. Rated: nodes with a rating of valence, of all "
+    "nodes.",
+    (
+        head("label", "Identity"),
+        NETWORK,
+        TableColumn("√(χ² / n)", "estimate", number, digits=3),
+        TableColumn("χ²", "statistic", number, digits=1),
+        TableColumn("df", "df", number, digits=0),
+        *PLACEBOS,
+        *_P_VALUES,
+        TableColumn("Rated", "n n_nodes", _rated),
+    ),
+    PAGE_COLUMNS,
+)
+
+
+_SLOPES = TableSpec(
+    f"Slopes of valence per prime. {SCALE}",
+    (
+        head("label", "Identity"),
+        head("prime"),
+        NETWORK,
+        TableColumn("Slope", "estimate", number),
+        "interval",
+        *PLACEBOS,
+        TableColumn("SE (published)", "se", number, digits=3),
+        *_P_VALUES,
+    ),
+    PAGE_COLUMNS,
+)

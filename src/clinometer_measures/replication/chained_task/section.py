@@ -5,7 +5,6 @@ Reference: Bai, Wang, Sucholutsky & Griffiths 2025, PNAS 122(8), figure 4, SI se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -14,25 +13,23 @@ import polars as pl
 from clinometer.authoring import FITS, KEYS, InputError, load_regressions
 from clinometer.pieces import (
     FROM,
-    NOTE,
     Figure,
     InstrumentResults,
     PlanFacts,
     ReportTable,
     Section,
     TableColumn,
+    TableSpec,
     add_columns,
-    alike,
     around,
     count,
     endings,
     forest,
+    head,
     in_order,
     interval,
     number,
-    p_value,
     per_mode,
-    render_table,
     who,
 )
 from clinometer_measures.replication.chained_task.curves import (
@@ -82,10 +79,48 @@ _MEANING = (
     "stereotype, where intercept and slope may differ between stereotypes; those of the method "
     "clustered are averages over stereotypes and lie closer to 0.",
 )
-_FIT = (
-    *alike(partial(number, digits=1), {"AIC": "aic", "BIC": "bic"}),
-    TableColumn("Log-likelihood", lambda r: number(r["log_likelihood"], 1)),
-    TableColumn("Pseudo R²", lambda r: number(r["pseudo_r2"], 3)),
+_FIT = ("aic", "bic", "log_likelihood", "pseudo_r2")
+
+
+def _prompts(scored: int | None, consistent: int | None) -> str:
+    """Write the number of prompts, and of those with a consistent decision."""
+    return f"{count(scored)} ({count(consistent)})"
+
+
+_REGRESSIONS = TableSpec(
+    "Decision on association, {scope}. Coefficient: log odds per 1 of association, neutral 0; odds "
+    "ratio: neutral 1.",
+    (
+        TableColumn("Group", "part", group_title, "head"),
+        head("method"),
+        head("component"),
+        *FROM,
+        TableColumn("Coefficient", "estimate", number),
+        "interval",
+        "p",
+        TableColumn("Odds ratio", "estimate", odds_ratio),
+        *_FIT,
+        TableColumn("Prompts (consistent)", "n_scored n_ones", _prompts),
+        TableColumn("Stereotypes", "n_clusters", count),
+        "note",
+    ),
+)
+
+
+#: The printed regressions on a prompt-based bias, and the others beside them.
+_PUBLISHED = TableSpec(
+    "Published regressions of decisions (Tables S15 and S16, and the text of the SI), as context.",
+    (
+        head("table", "Table"),
+        TableColumn("Model", "model", same="in caption"),
+        TableColumn("Predictor", "term"),
+        TableColumn("Coefficient", "coef", number),
+        TableColumn("95% interval", "ci_low ci_high", interval),
+        TableColumn("p", "p", lambda p: p or "n/a"),
+        TableColumn("n", "n_obs", count),
+        *_FIT,
+        "note",
+    ),
 )
 
 
@@ -109,9 +144,11 @@ def chained_section(results: InstrumentResults) -> Section | None:
             sentences.append(f"{who(part)}: {sentence}")
     overall_rows = rows.filter(part="all")
     categories = rows.filter(pl.col("part") != "all")
-    tables = [("", _regression_table(overall_rows, plan, "over all prompts"))]
+    overall = _REGRESSIONS.render(overall_rows, interval=plan.interval, scope="over all prompts")
+    tables = [("", overall)]
     if not categories.is_empty():
-        by_category = _regression_table(categories, plan, "in each category")
+        scope = "in each category"
+        by_category = _REGRESSIONS.render(categories, interval=plan.interval, scope=scope)
         tables.append(("Table per category", by_category))
     if published := _published_table(results.study):
         tables.append(("Published regressions", published))
@@ -188,53 +225,10 @@ def _components(rows: pl.DataFrame, plan: PlanFacts) -> tuple[Figure, ...]:
     return per_mode("chained-parts", caption, labelled, draw)
 
 
-def _regression_table(frame: pl.DataFrame, plan: PlanFacts, scope: str) -> ReportTable:
-    """Set out coefficients with the fits behind them; `scope` what they are, in words."""
-
-    def prompts(row: Mapping[str, Any]) -> str:
-        """Write the number of prompts, and of those with a consistent decision."""
-        return f"{count(row['n_scored'])} ({count(row['n_ones'])})"
-
-    caption = (
-        f"Decision on association, {scope}. Coefficient: log odds per 1 of association, neutral 0; "
-        "odds ratio: neutral 1."
-    )
-    columns = [
-        TableColumn("Group", lambda r: group_title(r["part"]), "head"),
-        TableColumn("Method", lambda r: r["method"], "head"),
-        TableColumn("Component", lambda r: r["component"], "head"),
-        *FROM,
-        TableColumn("Coefficient", lambda r: number(r["estimate"])),
-        TableColumn(plan.interval, lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p", lambda r: p_value(r["p"])),
-        TableColumn("Odds ratio", lambda r: odds_ratio(r["estimate"])),
-        *_FIT,
-        TableColumn("Prompts (consistent)", prompts),
-        TableColumn("Stereotypes", lambda r: count(r["n_clusters"])),
-        NOTE,
-    ]
-    return render_table(frame, caption, columns)
-
-
 def _published_table(study: str) -> ReportTable | None:
     """Set out the printed regressions on a prompt-based bias, and the others beside them."""
     try:
         published = load_regressions(study)
     except InputError:
         return None
-    caption = (
-        "Published regressions of decisions (Tables S15 and S16, and the text of the SI), as "
-        "context."
-    )
-    columns = [
-        TableColumn("Table", lambda r: r["table"], "head"),
-        TableColumn("Model", lambda r: r["model"], "text", fold=True),
-        TableColumn("Predictor", lambda r: r["term"], "text"),
-        TableColumn("Coefficient", lambda r: number(r["coef"])),
-        TableColumn("95% interval", lambda r: interval(r["ci_low"], r["ci_high"])),
-        TableColumn("p", lambda r: r["p"] or "n/a"),
-        TableColumn("n", lambda r: count(r["n_obs"])),
-        *_FIT,
-        NOTE,
-    ]
-    return render_table(published.filter(pl.col("term") != "Intercept"), caption, columns)
+    return _PUBLISHED.render(published.filter(pl.col("term") != "Intercept"))

@@ -12,15 +12,14 @@ import polars as pl
 from clinometer.authoring import DECISIONS, InputError, load_published
 from clinometer.pieces import (
     FROM,
-    NOTE,
+    STEREOTYPE,
     InstrumentResults,
-    PlanFacts,
-    ReportTable,
     Section,
     TableColumn,
+    TableSpec,
     interval,
     number,
-    render_table,
+    out_of,
 )
 
 __all__ = ["moderation_section"]
@@ -59,16 +58,14 @@ def moderation_section(results: InstrumentResults) -> Section | None:
     published = _published_shares(results)
     model_rows = _condition_rows(flags.filter(level="model"))
     stereotypes = _condition_rows(flags.filter(level="stereotype"))
-    overall_caption = "Shares of answers called biased, over all stereotypes."
-    tables = [("", _table(model_rows, plan, overall_caption))]
+    tables = [("", _OVERALL.render(model_rows, interval=plan.interval))]
     if not stereotypes.is_empty():
-        caption = "Shares of answers called biased, per stereotype."
         rows = stereotypes.with_columns(
             published=pl.col("about").replace_strict(
                 published, default=None, return_dtype=pl.Float64
             )
         )
-        tables.append(("Each stereotype", _table(rows, plan, caption)))
+        tables.append(("Each stereotype", _PER_STEREOTYPE.render(rows, interval=plan.interval)))
     return Section(
         key="moderation",
         title="What the model says of its answers",
@@ -108,34 +105,26 @@ def _condition_rows(flags: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame([*wide.values()], schema=schema)
 
 
-def _table(rows: pl.DataFrame, plan: PlanFacts, caption: str) -> ReportTable:
-    """Set out the three statistics of each condition; AUC only over all stereotypes."""
-
-    def value(title: str, name: str) -> TableColumn:
-        """Return a column of a statistic."""
-        return TableColumn(title, lambda r: number(r[f"{name}_estimate"]))
-
-    def ends(name: str) -> TableColumn:
-        """Return the column of its interval."""
-        return TableColumn(
-            plan.interval, lambda r: interval(r[f"{name}_ci_low"], r[f"{name}_ci_high"])
-        )
-
-    columns = [
-        *FROM,
-        TableColumn("Judged", lambda r: r["condition"], "text"),
-        value("Flagged", "share"),
-        ends("share"),
-        value("Of stereotype-consistent", "biased"),
-    ]
-    if rows["stereotype"].drop_nulls().is_empty():
-        columns += [value("AUC", "auc"), ends("auc")]
-    else:
-        columns.insert(0, TableColumn("Stereotype", lambda r: r["about"], "head"))
-    if "published" in rows.columns and rows["published"].count():
-        columns.append(TableColumn("Published", lambda r: number(r["published"], 3)))
-    columns += [
-        TableColumn("Judged / scored", lambda r: f"{r['share_n_scored']} / {r['share_n']}"),
-        NOTE,
-    ]
-    return render_table(rows, caption, columns)
+_PUBLISHED_SHARE = TableColumn("Published", "published", number, digits=3, needs="published")
+_FLAGS = (
+    *FROM,
+    TableColumn("Judged", "condition"),
+    TableColumn("Flagged", "share_estimate", number),
+    TableColumn("{interval}", "share_ci_low share_ci_high", interval),
+    TableColumn("Of stereotype-consistent", "biased_estimate", number),
+)
+_NUMBERS = (TableColumn("Judged / scored", "share_n_scored share_n", out_of), "note")
+_OVERALL = TableSpec(
+    "Shares of answers called biased, over all stereotypes.",
+    (
+        *_FLAGS,
+        TableColumn("AUC", "auc_estimate", number),
+        TableColumn("{interval}", "auc_ci_low auc_ci_high", interval),
+        *_NUMBERS,
+    ),
+)
+#: Without AUC, which a stereotype alone has too few answers for.
+_PER_STEREOTYPE = TableSpec(
+    "Shares of answers called biased, per stereotype.",
+    (STEREOTYPE, *_FLAGS, _PUBLISHED_SHARE, *_NUMBERS),
+)

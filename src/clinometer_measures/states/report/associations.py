@@ -12,25 +12,26 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, count, number, p_value, plain_text
 from clinometer.pieces.drawing.cells import Grid, cells, map_cell
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around
-from clinometer.pieces.prose import ALPHA, bracketed, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures, truncation_note
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 from clinometer_measures.states.report.curves import layer_figure
 from clinometer_measures.states.report.results import (
+    INTERVAL,
     IS_SINGLE_LAYER,
+    PLACEBOS,
     READING,
+    READING_COLUMNS,
     States,
     first_reading,
     in_words,
-    interval_column,
     layer_name,
     layers,
-    placebo_columns,
-    reading_columns,
     split,
 )
 
@@ -279,35 +280,43 @@ def _notes(part: pl.DataFrame) -> list[str]:
     ]
 
 
+def _exact_p(p: float | None, is_exact: bool | None) -> str:
+    return p_value(p) + (" exact" if is_exact else "")
+
+
+def _sizes(*sizes: int | None) -> str:
+    """Write the sizes of the four sets; empty for a test that has fewer."""
+    if None in sizes:
+        return ""
+    first, second, toward, against = map(count, sizes)
+    return f"{first} + {second}, {toward} + {against}"
+
+
+_TESTS = TableSpec(
+    "{caption} Positive: the expected direction, which the second column states. p: one-sided; an "
+    "exact p is over all partitions of the targets. Words: targets, attributes.",
+    (
+        head("stereotype", "Test"),
+        TableColumn("Expected", "expected"),
+        TableColumn("Method", "measure", lambda measure: in_words("measure", measure), "text"),
+        *READING_COLUMNS,
+        # Of tests at different layers.
+        TableColumn("Layer", "layer_of_test", plain_text, "number", needs="layer_of_test"),
+        TableColumn("Effect", "estimate", number),
+        INTERVAL,
+        TableColumn("p", "p exact", _exact_p),
+        TableColumn("p (two-sided)", "p_two_sided", p_value),
+        "p_holm",
+        *PLACEBOS,
+        TableColumn("Words", "n_first n_second n_toward n_against", _sizes),
+    ),
+)
+
+
 def _table(frame: pl.DataFrame, caption: str, *, layer: bool = False) -> ReportTable:
     """Set out tests; with a column of layers where they differ."""
-
-    def size(row: Mapping[str, Any]) -> str:
-        """Write the sizes of the four sets; empty for a test that has fewer."""
-        sizes = [row[key] for key in ("n_first", "n_second", "n_toward", "n_against")]
-        if None in sizes:
-            return ""
-        first, second, toward, against = map(count, sizes)
-        return f"{first} + {second}, {toward} + {against}"
-
-    return render_table(
-        frame,
-        f"{caption} Positive: the expected direction, which the second column states. p: "
-        "one-sided; an exact p is over all partitions of the targets. Words: targets, attributes.",
-        [
-            TableColumn("Test", lambda r: r["stereotype"], "head"),
-            TableColumn("Expected", lambda r: r["expected"], "text"),
-            TableColumn("Method", lambda r: in_words("measure", r["measure"]), "text"),
-            *reading_columns(frame),
-            *([TableColumn("Layer", lambda r: r["layer"])] if layer else []),
-            TableColumn("Effect", lambda r: number(r["estimate"])),
-            interval_column(frame),
-            TableColumn("p", lambda r: p_value(r["p"]) + (" exact" if r["exact"] else "")),
-            *alike(p_value, {"p (two-sided)": "p_two_sided", "p (Holm)": "p_holm"}),
-            *placebo_columns(frame),
-            TableColumn("Words", size),
-        ],
-    )
+    rows = frame.with_columns(layer_of_test="layer" if layer else pl.lit(None, pl.String))
+    return _TESTS.render(rows, interval=interval_title(frame), caption=caption)
 
 
 def association_finding(part: pl.DataFrame) -> str:

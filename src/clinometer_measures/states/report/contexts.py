@@ -11,12 +11,12 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from clinometer.numbers import count, number
 from clinometer.pieces.drawing import charts
 from clinometer.pieces.drawing.charts import Row
 from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.prose import number
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import TableColumn, TableSpec
 from clinometer_measures.states.report.results import States, in_words
 
 __all__ = ["context_section"]
@@ -44,7 +44,9 @@ def context_section(states: States) -> Section | None:
         return None
     key = "representation-contexts"
     figure = _figure(table.filter(role="poles"), key)
-    return Section(key, "Contexts", (_METHOD,), (figure,), (("", _table(table)),))
+    return Section(
+        key, "Contexts", (_METHOD,), (figure,), (("", _CONTEXTS.render(_means_by_kind(table))),)
+    )
 
 
 def _kind_text(name: str) -> str:
@@ -100,31 +102,37 @@ def _mean(part: pl.DataFrame) -> float | None:
     return float((part["value"] * part["n"]).sum()) / total if total else None
 
 
-def _table(table: pl.DataFrame) -> ReportTable:
-    """Set out the means of properties, a row per kind of contexts and role of terms."""
+#: Property → the key of its mean.
+_MEANS = {name: f"mean_{name.replace(' ', '_')}" for name in _PROPERTIES}
+
+
+_CONTEXTS = TableSpec(
+    "Contexts in which terms were read, of the poles of dimensions and, where their direction is "
+    "predicted, of held-out terms.",
+    (
+        TableColumn("Contexts", "contexts", _kind_text, "head"),
+        TableColumn(
+            "Terms", "role", lambda role: "poles" if role == "poles" else "held-out", "text"
+        ),
+        TableColumn("Number", "total", count),
+        TableColumn("Terms without", "bare", count),
+        *(
+            TableColumn(f"{title}, mean", _MEANS[name], number, digits=1)
+            for name, title in _PROPERTIES.items()
+        ),
+    ),
+)
+
+
+def _means_by_kind(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the means of properties, a row per kind of contexts and role of terms."""
     rows = []
     for (kind, role), part in table.group_by("contexts", "role", maintain_order=True):
         row = {"contexts": kind, "role": role}
         # Every context has a number of words: so many contexts there are.
         row["total"] = part.filter(property="words")["n"].sum()
-        for name_of_property in _PROPERTIES:
-            row[name_of_property] = _mean(part.filter(property=name_of_property))
+        for name, key in _MEANS.items():
+            row[key] = _mean(part.filter(property=name))
         row["bare"] = part.filter(property="contexts per term", value=0)["n"].sum()
         rows.append(row)
-
-    def mean(name_of_property: str) -> TableColumn:
-        """Make the column of a property's mean."""
-        title = f"{_PROPERTIES[name_of_property]}, mean"
-        return TableColumn(title, lambda r: number(r[name_of_property], 1))
-
-    return render_table(
-        pl.DataFrame(rows),
-        "Contexts in which terms were read, of the poles of dimensions and, where their direction "
-        "is predicted, of held-out terms.",
-        [
-            TableColumn("Contexts", lambda r: _kind_text(r["contexts"]), "head"),
-            TableColumn("Terms", lambda r: "poles" if r["role"] == "poles" else "held-out", "text"),
-            *alike(count, {"Number": "total", "Terms without": "bare"}),
-            *map(mean, _PROPERTIES),
-        ],
-    )
+    return rows

@@ -11,10 +11,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from clinometer.numbers import interval
 from clinometer.pieces.drawing import charts
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.prose import ALPHA, interval
+from clinometer.pieces.prose import ALPHA
 from clinometer.pieces.sections import truncation_note
 from clinometer.pieces.tables import Render
 from clinometer_measures.states.report.results import by_layer, layers

@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.pieces.prose import ALPHA, bracketed, interval, interval_title, number, p_value
+from clinometer.numbers import bracketed, interval, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer_measures.states.report.results import (
     IS_SINGLE_LAYER,
     READING,

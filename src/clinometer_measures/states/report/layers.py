@@ -10,17 +10,19 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number
 from clinometer.pieces.drawing.charts import Axis
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around
-from clinometer.pieces.prose import interval, interval_title, number
+from clinometer.pieces.prose import interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 from clinometer.reference import load_published
 from clinometer_measures.states.report.curves import layer_figure
 from clinometer_measures.states.report.results import (
     IS_SINGLE_LAYER,
     READING,
+    READING_COLUMNS,
     States,
     by_layer,
     first_reading,
@@ -29,9 +31,9 @@ from clinometer_measures.states.report.results import (
     layer_name,
     layers,
     pair_label,
-    reading_columns,
     split,
 )
+from clinometer_measures.states.tables import COLUMNS
 
 __all__ = ["direction_finding", "direction_section", "layer_section"]
 
@@ -66,37 +68,40 @@ def direction_section(states: States) -> Section | None:
         space = _figure_space(part)
         if len(layers(space)) > 1:
             figures.append(_direction_figure(space))
-    published = _published_table(pl.concat(parts)["dimension"])
+    published = _PUBLISHED.render(_published_accuracies(pl.concat(parts)["dimension"]))
     if published.rows:
         tables.append(("Table of published accuracies", published))
     key, title = "representation-directions", "Accuracy of the directions"
     return Section(key, title, (_ACCURACY,), name_figures(key, figures), tuple(tables))
 
 
-def _published_table(dimensions: pl.Series) -> ReportTable:
-    """Set out what the models of the paper reach on the same dimensions."""
+def _published_accuracies(dimensions: pl.Series) -> pl.DataFrame:
+    """Return what the models of the paper reach on the same dimensions."""
     accuracy = pl.col("accuracy")
-    published = (
+    return (
         load_published("schuster2024", "directions")
         .filter(pl.col("dimension").is_in(dimensions.unique().implode()))
         .group_by("dimension", maintain_order=True)
         .agg(models=pl.len(), least=accuracy.min(), median=accuracy.median(), most=accuracy.max())
     )
-    return render_table(
-        published,
-        "Schuster et al. 2024, Table 2: accuracy at a cut of zero, mean over layers, of words in "
-        "generated contexts that were not released. For context, not as a benchmark.",
-        [
-            TableColumn("Dimension", lambda r: r["dimension"], "head"),
-            TableColumn("Models", lambda r: count(r["models"])),
-            *alike(number, {"Lowest": "least", "Median": "median", "Highest": "most"}),
-        ],
-    )
+
+
+_PUBLISHED = TableSpec(
+    "Schuster et al. 2024, Table 2: accuracy at a cut of zero, mean over layers, of words in "
+    "generated contexts that were not released. For context, not as a benchmark.",
+    (
+        head("dimension"),
+        TableColumn("Models", "models", count),
+        TableColumn("Lowest", "least", number),
+        TableColumn("Median", "median", number),
+        TableColumn("Highest", "most", number),
+    ),
+)
 
 
 def _cut_text(row: Mapping[str, Any]) -> str:
-    """Say where the cut between high and low is."""
-    return in_words("cut", row["cut"])
+    """Say where the cut of a row is."""
+    return _cut_title(row["cut"])
 
 
 def _figure_space(part: pl.DataFrame) -> pl.DataFrame:
@@ -135,26 +140,38 @@ def _dimension_title(name: str) -> str:
     return "All dimensions" if name == "all" else name
 
 
+def _cut_title(cut: str | None) -> str:
+    """Say where the cut between high and low is."""
+    return in_words("cut", cut)
+
+
+_ACCURACIES = TableSpec(
+    "{model}, {layer}: accuracy with its {interval} (Wilson), balanced accuracy, and the majority "
+    "baseline. All dimensions: each term on its own dimension.",
+    (
+        TableColumn("Dimension", "dimension", _dimension_title, "head"),
+        "space",
+        TableColumn("Cut", "cut", _cut_title, "text"),
+        *READING_COLUMNS,
+        TableColumn("Accuracy", "estimate", number, digits=3),
+        TableColumn("{interval}", "ci_low ci_high", interval, digits=3),
+        TableColumn("Balanced", "estimate_balanced", number, digits=3),
+        TableColumn("Majority", "neutral", number, digits=3),
+        TableColumn("Terms", "n", count),
+        "n_high",
+    ),
+    COLUMNS,
+)
+
+
 def _direction_table(part: pl.DataFrame) -> ReportTable:
     """Set out the accuracies of a model, at one layer."""
     frame = keep_summary_layer(part)
-    title = interval_title(frame)
-    return render_table(
+    return _ACCURACIES.render(
         frame,
-        f"{part['model'][0]}, {layer_name(frame['layer'][0])}: accuracy with its {title} (Wilson), "
-        "balanced accuracy, and the majority baseline. All dimensions: each term on its own "
-        "dimension.",
-        [
-            TableColumn("Dimension", lambda r: _dimension_title(r["dimension"]), "head"),
-            TableColumn("Space", lambda r: r["space"], "text"),
-            TableColumn("Cut", _cut_text, "text"),
-            *reading_columns(frame),
-            TableColumn("Accuracy", lambda r: number(r["estimate"], 3)),
-            TableColumn(title, lambda r: interval(r["ci_low"], r["ci_high"], 3)),
-            TableColumn("Balanced", lambda r: number(r["estimate_balanced"], 3)),
-            TableColumn("Majority", lambda r: number(r["neutral"], 3)),
-            *alike(count, {"Terms": "n", "High": "n_high"}),
-        ],
+        interval=interval_title(frame),
+        model=part["model"][0],
+        layer=layer_name(frame["layer"][0]),
     )
 
 

@@ -10,22 +10,24 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import count, interval, number, p_value, signed
 from clinometer.pieces.drawing.charts import Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import STAR, around, profile_rows, shortened
-from clinometer.pieces.prose import ALPHA, interval, interval_title, number, p_value
+from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ROW, ReportTable, TableColumn, TableSpec, head
 from clinometer_measures.states.report.results import (
+    PLACEBOS,
     READING,
+    READING_COLUMNS,
     States,
     keep_summary_layer,
     layer_name,
     pair_label,
-    placebo_columns,
-    reading_columns,
     split,
 )
+from clinometer_measures.states.tables import COLUMNS
 
 __all__ = ["SCALE", "profile_section"]
 
@@ -227,8 +229,7 @@ def _stars(differences: pl.DataFrame, panel: str) -> list[Row]:
     stars: list[Row] = []
     for pairs in significant.partition_by("dimension", maintain_order=True):
         texts = [
-            f"{pair_label(row)} {number(row['estimate'], signed=True)}, p (Holm) "
-            f"{p_value(row['p_claim'])}"
+            f"{pair_label(row)} {signed(row['estimate'])}, p (Holm) {p_value(row['p_claim'])}"
             for row in pairs.iter_rows(named=True)
         ]
         star: Row = {
@@ -269,9 +270,9 @@ def _tables(
     tables = []
     if not differences.is_empty():
         summary = f"Table of differences: {title}" if differences.height > MOST_OPEN else ""
-        tables.append((summary, _difference_table(differences, title)))
+        tables.append((summary, _render(_DIFFERENCES, differences, title)))
     if not words.is_empty():
-        tables.append((f"Table of single words: {title}", _word_table(words, title)))
+        tables.append((f"Table of single words: {title}", _render(_WORDS, words, title)))
     return tables
 
 
@@ -280,47 +281,55 @@ def _rows_note(frame: pl.DataFrame) -> str:
     return f" The first {MOST_ROWS} of {frame.height} rows." if frame.height > MOST_ROWS else ""
 
 
-def _difference_table(frame: pl.DataFrame, title: str) -> ReportTable:
-    """Set out differences of groups, at one layer."""
-    interval_name = interval_title(frame)
-    return render_table(
-        frame.head(MOST_ROWS),
-        f"{title}, {layer_name(frame['layer'][0])}: differences of means in standard deviations of "
-        f"the compared words, neutral 0, with their {interval_name} (Welch). t: Student’s, equal "
-        "variances, as published. p (Holm), p (BH): adjusted for all dimensions and pairs. p "
-        "(shuffled): words shuffled between groups. Placebos: differences on directions whose high "
-        f"and low terms were shuffled. d: Cohen’s.{_rows_note(frame)}",
-        [
-            TableColumn("Dimension", lambda r: r["dimension"], "head"),
-            TableColumn("Compared", pair_label, "head"),
-            *reading_columns(frame),
-            TableColumn("Difference", lambda r: number(r["estimate"])),
-            TableColumn(interval_name, lambda r: interval(r["ci_low"], r["ci_high"])),
-            TableColumn("t", lambda r: number(r["statistic"])),
-            TableColumn("df", lambda r: "" if r["df"] is None else f"{r['df']:g}"),
-            *alike(p_value, {"p": "p", "p (Holm)": "p_holm", "p (BH)": "p_bh"}),
-            TableColumn("p (shuffled)", lambda r: p_value(r["p_permutation"])),
-            *placebo_columns(frame),
-            TableColumn("d", lambda r: number(r["effect_size"])),
-            TableColumn("Words", lambda r: f"{count(r['n_first'])}, {count(r['n_second'])}"),
-        ],
+_DIFFERENCES = TableSpec(
+    "{title}, {layer}: differences of means in standard deviations of the compared words, neutral "
+    "0, with their {interval} (Welch). t: Student’s, equal variances, as published. p (Holm), p "
+    "(BH): adjusted for all dimensions and pairs. p (shuffled): words shuffled between groups. "
+    "Placebos: differences on directions whose high and low terms were shuffled. d: "
+    "Cohen’s.{rows_note}",
+    (
+        head("dimension"),
+        TableColumn("Compared", ROW, pair_label, "head"),
+        *READING_COLUMNS,
+        TableColumn("Difference", "estimate", number),
+        "interval",
+        TableColumn("t", "statistic", number),
+        TableColumn("df", "df", lambda value: "" if value is None else f"{value:g}"),
+        "p",
+        "p_holm",
+        "p_bh",
+        TableColumn("p (shuffled)", "p_permutation", p_value),
+        *PLACEBOS,
+        "effect_size",
+        TableColumn(
+            "Words", "n_first n_second", lambda first, second: f"{count(first)}, {count(second)}"
+        ),
+    ),
+)
+
+
+def _render(spec: TableSpec, frame: pl.DataFrame, title: str) -> ReportTable:
+    """Set out differences of groups, or single words, at one layer."""
+    return spec.render(
+        frame,
+        interval=interval_title(frame),
+        most=MOST_ROWS,
+        title=title,
+        layer=layer_name(frame["layer"][0]),
+        rows_note=_rows_note(frame),
     )
 
 
-def _word_table(frame: pl.DataFrame, title: str) -> ReportTable:
-    """Set out single words, at one layer."""
-    interval_name = interval_title(frame)
-    return render_table(
-        frame.head(MOST_ROWS),
-        f"{title}, {layer_name(frame['layer'][0])}: single words, in standard deviations of the "
-        f"compared words; neutral 0. The {interval_name} is over contexts; it needs at least two."
-        f"{_rows_note(frame)}",
-        [
-            TableColumn("Word", lambda r: r["term"], "head"),
-            TableColumn("Dimension", lambda r: r["dimension"], "head"),
-            *reading_columns(frame),
-            TableColumn("Value", lambda r: number(r["coordinate"])),
-            TableColumn(interval_name, lambda r: interval(r["ci_low"], r["ci_high"])),
-            TableColumn("Contexts of the word", lambda r: count(r["n_contexts"])),
-        ],
-    )
+_WORDS = TableSpec(
+    "{title}, {layer}: single words, in standard deviations of the compared words; neutral 0. The "
+    "{interval} is over contexts; it needs at least two.{rows_note}",
+    (
+        head("term", "Word"),
+        head("dimension"),
+        *READING_COLUMNS,
+        "coordinate",
+        "interval",
+        "n_contexts",
+    ),
+    COLUMNS,
+)

@@ -5,25 +5,25 @@ Reference: Bai et al. 2025, doi:10.1073/pnas.2416228122, SI sections J and O.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import polars as pl
 
+from clinometer.numbers import bracketed, count, number, p_value, plain_text
 from clinometer.pieces.drawing.cells import Grid, cells, map_cell
 from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.facts import spaced
-from clinometer.pieces.prose import bracketed, interval_title, number, p_value
+from clinometer.pieces.prose import interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 from clinometer_measures.states.report.curves import layer_figure
 from clinometer_measures.states.report.results import (
+    INTERVAL,
     IS_SINGLE_LAYER,
     States,
     by_layer,
     in_words,
-    interval_column,
     layer_name,
     layers,
     split,
@@ -161,6 +161,34 @@ def _curves(part: pl.DataFrame) -> Figure:
     )
 
 
+def _missing(treatment: str | None) -> str:
+    return in_words("missing_as", treatment)
+
+
+def _removed(count: int | None) -> str:
+    return in_words("removed", count)
+
+
+_CORRELATIONS = TableSpec(
+    "{model}: correlation at the layer where it is strongest and at the last, with its {interval} "
+    "(Fisher’s z). Selecting the strongest layer is not a test; p (Holm) is adjusted for all "
+    "layers.",
+    (
+        head("level"),
+        TableColumn("Missing", "missing_as", _missing, "head"),
+        TableColumn("Removed", "removed", _removed, "head"),
+        head("which", "Which"),
+        TableColumn("Layer", "layer", plain_text, "number"),
+        TableColumn("r", "estimate", number),
+        INTERVAL,
+        "p",
+        "p_holm",
+        TableColumn("Spearman", "estimate_spearman", number),
+        "n",
+    ),
+)
+
+
 def _table(part: pl.DataFrame) -> ReportTable:
     """Set out the strongest and the last layer of each level, removal and treatment."""
     table_rows = []
@@ -169,24 +197,29 @@ def _table(part: pl.DataFrame) -> ReportTable:
         if top:
             table_rows.append({**top, "which": "strongest"})
         table_rows.append({**_last_layer(correlations), "which": "last"})
-    return render_table(
-        table_rows,
-        f"{part['model'][0]}: correlation at the layer where it is strongest and at the last, with "
-        f"its {interval_title(part)} (Fisher’s z). Selecting the strongest layer is not a test; p "
-        "(Holm) is adjusted for all layers.",
-        [
-            TableColumn("Level", lambda r: r["level"], "head"),
-            TableColumn("Missing", lambda r: in_words("missing_as", r["missing_as"]), "head"),
-            TableColumn("Removed", lambda r: in_words("removed", r["removed"]), "head"),
-            TableColumn("Which", lambda r: r["which"], "head"),
-            TableColumn("Layer", lambda r: r["layer"]),
-            TableColumn("r", lambda r: number(r["estimate"])),
-            interval_column(part),
-            *alike(p_value, {"p": "p", "p (Holm)": "p_holm"}),
-            TableColumn("Spearman", lambda r: number(r["estimate_spearman"])),
-            TableColumn("n", lambda r: count(r["n"])),
-        ],
-    )
+    return _CORRELATIONS.render(table_rows, interval=interval_title(part), model=part["model"][0])
+
+
+_FIT_TABLE = TableSpec(
+    "{model}: decisions predicted from answers and from hidden states. Coefficient: log odds per "
+    "unit, with its {interval}; Δ AIC: difference from the best model on the same rows. p "
+    "(clustered): by stereotype. Selecting the best layer is not a test.",
+    (
+        TableColumn("Predictor", "predictor", spaced, "head"),
+        head("which", "Which"),
+        TableColumn("Layer", "layer", plain_text, "number"),
+        TableColumn("Missing", "missing_as", _missing, "text"),
+        TableColumn("Removed", "removed", _removed, "text"),
+        TableColumn("Coefficient", "estimate", number),
+        INTERVAL,
+        "p",
+        TableColumn("p (clustered)", "p_clustered", p_value),
+        "aic",
+        "bic",
+        "delta_aic",
+        TableColumn("n", "n_scored", count),
+    ),
+)
 
 
 def _fit_table(part: pl.DataFrame) -> ReportTable:
@@ -200,25 +233,7 @@ def _fit_table(part: pl.DataFrame) -> ReportTable:
         last = states.filter(layer=layers(states)[-1]) if layers(states) else states
         for which, rows in (("answers", answers), ("best layer", best), ("last layer", last)):
             table_rows += [{**row, "which": which} for row in rows.iter_rows(named=True)]
-    return render_table(
-        table_rows,
-        f"{part['model'][0]}: decisions predicted from answers and from hidden states. "
-        f"Coefficient: log odds per unit, with its {interval_title(part)}; Δ AIC: difference from "
-        "the best model on the same rows. p (clustered): by stereotype. Selecting the best layer "
-        "is not a test.",
-        [
-            TableColumn("Predictor", lambda r: spaced(r["predictor"]), "head"),
-            TableColumn("Which", lambda r: r["which"], "head"),
-            TableColumn("Layer", lambda r: r["layer"] or ""),
-            TableColumn("Missing", lambda r: in_words("missing_as", r["missing_as"]), "text"),
-            TableColumn("Removed", lambda r: in_words("removed", r["removed"]), "text"),
-            TableColumn("Coefficient", lambda r: number(r["estimate"])),
-            interval_column(part),
-            *alike(p_value, {"p": "p", "p (clustered)": "p_clustered"}),
-            *alike(partial(number, digits=1), {"AIC": "aic", "BIC": "bic", "Δ AIC": "delta_aic"}),
-            TableColumn("n", lambda r: count(r["n_scored"])),
-        ],
-    )
+    return _FIT_TABLE.render(table_rows, interval=interval_title(part), model=part["model"][0])
 
 
 def relation_finding(part: pl.DataFrame) -> str:

@@ -13,18 +13,33 @@ from typing import Any
 import polars as pl
 
 from clinometer.directory.results import read_family
+from clinometer.numbers import interval, p_value
 from clinometer.pieces.facts import Facts, read_facts
 from clinometer.pieces.frames import add_columns, place, with_shown_texts
-from clinometer.pieces.prose import cut, display_names, interval, interval_title, p_value
+from clinometer.pieces.prose import cut, display_names
 from clinometer.pieces.tables import TableColumn
 from clinometer.results import join_methods
 from clinometer.texts import visible
 from clinometer_measures.states.family import FAMILY
 
-__all__ = ["IS_SINGLE_LAYER", "READING", "States", "by_layer", "first_reading", "in_words",
-           "interval_column", "keep_summary_layer", "layer_name", "layers", "pair_label",
-           "placebo_columns", "placebo_ends", "read_states", "reading_columns",
-           "split"]  # fmt: skip
+__all__ = [
+    "INTERVAL",
+    "IS_SINGLE_LAYER",
+    "PLACEBOS",
+    "READING",
+    "READING_COLUMNS",
+    "States",
+    "by_layer",
+    "first_reading",
+    "in_words",
+    "keep_summary_layer",
+    "layer_name",
+    "layers",
+    "pair_label",
+    "placebo_ends",
+    "read_states",
+    "split",
+]
 
 #: The layer of rows over all layers.
 MEAN = "mean"
@@ -310,36 +325,28 @@ def pair_label(row: Mapping[str, Any]) -> str:
     return " − ".join(filter(None, (row["first"], row["second"])))
 
 
-def reading_columns(frame: pl.DataFrame) -> list[TableColumn]:
-    """Give columns for the contexts and the number of removed components, where these vary."""
-    columns = {
-        "contexts": TableColumn("Contexts", lambda r: r["contexts"] or "", "text"),
-        "removed": TableColumn("Removed", lambda r: in_words("", r["removed"]), "text"),
-    }
-    return [column for name, column in columns.items() if frame[name].n_unique() > 1]
-
-
-def placebo_columns(frame: pl.DataFrame) -> list[TableColumn]:
-    """Give the columns of the placebos, where there are any."""
-    if frame["p_placebo"].count() == 0:
-        return []
-    return [
-        TableColumn(
-            f"Placebos, {interval_title(frame)}",
-            lambda r: "" if r["p_placebo"] is None else placebo_ends(r),
-        ),
-        TableColumn("p (placebo)", lambda r: p_value(r["p_placebo"])),
-    ]
-
-
 def placebo_ends(row: Mapping[str, Any]) -> str:
     """Write the interval of the placebos."""
     return interval(row["placebo_low"], row["placebo_high"])
 
 
-def interval_column(frame: pl.DataFrame) -> TableColumn:
-    """Give the column of intervals; a cell without one is empty."""
-    return TableColumn(
-        interval_title(frame),
-        lambda r: "" if r["ci_low"] is None else interval(r["ci_low"], r["ci_high"]),
-    )
+#: The contexts and the number of removed components, where these vary.
+READING_COLUMNS = (
+    TableColumn("Contexts", "contexts", same="left out"),
+    TableColumn("Removed", "removed", same="left out"),
+)
+
+
+def _if_placed(p: float | None, low: float | None, high: float | None) -> str:
+    return "" if p is None else interval(low, high)
+
+
+#: The columns of the placebos, where there are any.
+PLACEBOS = (
+    TableColumn(
+        "Placebos, {interval}", "p_placebo placebo_low placebo_high", _if_placed, needs="p_placebo"
+    ),
+    TableColumn("p (placebo)", "p_placebo", p_value, needs="p_placebo"),
+)
+#: Intervals that not every row has.
+INTERVAL = TableColumn("{interval}", "ci_low ci_high", interval, missing="")

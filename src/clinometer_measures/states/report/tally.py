@@ -5,14 +5,12 @@ Reference: Schuster et al. 2024, arXiv:2411.16527, section 4.2, which counts its
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
+from clinometer.numbers import count
 from clinometer.pieces.prose import ALPHA
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import ReportTable, TableColumn, alike, count, render_table
+from clinometer.pieces.tables import ROW, TableColumn, TableSpec, head
 from clinometer.reference import load_published
 from clinometer_measures.states.report.results import (
     States,
@@ -40,11 +38,11 @@ def tally_section(states: States) -> Section | None:
     differences = _first_readings(states, "differences")
     if differences.select("model").n_unique() < 2:
         return None
-    tables = [("", _difference_table(differences))]
+    tables = [("", _MODELS.render(_count_models(differences)))]
     words = _count_positions(states)
     if not words.is_empty():
-        tables.append(("Table of single words", _word_table(words)))
-    published = _published_table(differences)
+        tables.append(("Table of single words", _POSITIONS.render(words)))
+    published = _PUBLISHED.render(_published_counts(differences["words"]))
     if published.rows:
         tables.append(("Table of the published tally", published))
     text = (_METHOD, *([_WORDS] if not words.is_empty() else []))
@@ -58,13 +56,13 @@ def _first_readings(states: States, table: str) -> pl.DataFrame:
     return pl.concat([states.tables[table].clear(), *parts])
 
 
-def _difference_table(differences: pl.DataFrame) -> ReportTable:
+def _count_models(differences: pl.DataFrame) -> pl.DataFrame:
     """Count the models in which each group of a pair is higher."""
     above = pl.col("estimate") > 0
     below = pl.col("estimate") < 0
     published = pl.col("p") < ALPHA
     claimed = pl.col("p_claim") < ALPHA
-    counts = differences.group_by(_KEYS, maintain_order=True).agg(
+    return differences.group_by(_KEYS, maintain_order=True).agg(
         models=pl.col("estimate").count(),
         first_p=(published & above).sum(),
         second_p=(published & below).sum(),
@@ -72,19 +70,23 @@ def _difference_table(differences: pl.DataFrame) -> ReportTable:
         second_claim=(claimed & below).sum(),
         higher=above.sum(),
     )
-    return render_table(
-        counts,
-        "Models in which the first or the second of two groups is higher, at the mean over layers. "
-        "Higher: by any amount; p: as published; shown: by both tests, adjusted.",
-        [
-            TableColumn("Words", lambda r: r["words"], "head"),
-            TableColumn("Dimension", lambda r: r["dimension"], "head"),
-            TableColumn("Compared", pair_label, "head"),
-            *alike(count, {"Models": "models", "First higher": "higher"}),
-            *alike(count, {"First, p": "first_p", "Second, p": "second_p"}),
-            *alike(count, {"First, shown": "first_claim", "Second, shown": "second_claim"}),
-        ],
-    )
+
+
+_MODELS = TableSpec(
+    "Models in which the first or the second of two groups is higher, at the mean over layers. "
+    "Higher: by any amount; p: as published; shown: by both tests, adjusted.",
+    (
+        head("words"),
+        head("dimension"),
+        TableColumn("Compared", ROW, pair_label, "head"),
+        TableColumn("Models", "models", count),
+        TableColumn("First higher", "higher", count),
+        TableColumn("First, p", "first_p", count),
+        TableColumn("Second, p", "second_p", count),
+        TableColumn("First, shown", "first_claim", count),
+        TableColumn("Second, shown", "second_claim", count),
+    ),
+)
 
 
 def _count_positions(states: States) -> pl.DataFrame:
@@ -110,39 +112,35 @@ def _count_positions(states: States) -> pl.DataFrame:
     )
 
 
-def _word_table(words: pl.DataFrame) -> ReportTable:
-    """Set out where single words stand; `words` as of `_count_positions`."""
-    return render_table(
-        words,
-        "Models in which a single word stands below the means of all groups, between them, or "
-        "above them.",
-        [
-            TableColumn("Word", lambda r: r["term"], "head"),
-            TableColumn("Dimension", lambda r: r["dimension"], "head"),
-            *alike(count, {"Models": "models", "Below": "below", "Between": "between"}),
-            *alike(count, {"Above": "above"}),
-        ],
-    )
+#: Where single words stand.
+_POSITIONS = TableSpec(
+    "Models in which a single word stands below the means of all groups, between them, or above "
+    "them.",
+    (
+        head("term", "Word"),
+        head("dimension"),
+        TableColumn("Models", "models", count),
+        TableColumn("Below", "below", count),
+        TableColumn("Between", "between", count),
+        TableColumn("Above", "above", count),
+    ),
+)
 
 
-def _published_table(differences: pl.DataFrame) -> ReportTable:
-    """Set out the counts of the paper, of the words that were measured."""
-    counts = load_published("schuster2024", "tally").filter(
-        pl.col("words").is_in(differences["words"].unique().implode())
-    )
+#: The counts of the paper.
+_PUBLISHED = TableSpec(
+    "Schuster et al. 2024, section 4.2: models in which a group is significantly higher (t test, p "
+    "below .05, not adjusted).",
+    (
+        head("words"),
+        head("dimension"),
+        TableColumn("Higher", "higher"),
+        TableColumn("Models", "n_models of_models", "{} of {}".format),
+    ),
+)
 
-    def models(row: Mapping[str, Any]) -> str:
-        """Write of how many models how many are meant."""
-        return f"{row['n_models']} of {row['of_models']}"
 
-    return render_table(
-        counts,
-        "Schuster et al. 2024, section 4.2: models in which a group is significantly higher (t "
-        "test, p below .05, not adjusted).",
-        [
-            TableColumn("Words", lambda r: r["words"], "head"),
-            TableColumn("Dimension", lambda r: r["dimension"], "head"),
-            TableColumn("Higher", lambda r: r["higher"], "text"),
-            TableColumn("Models", models),
-        ],
-    )
+def _published_counts(words: pl.Series) -> pl.DataFrame:
+    """Return the counts of the paper, of the words that were measured."""
+    counts = load_published("schuster2024", "tally")
+    return counts.filter(pl.col("words").is_in(words.unique().implode()))
