@@ -278,3 +278,30 @@ def test_no_public_class_has_the_name_of_another() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, set()).add(str(path))
     assert not {name: modules for name, modules in places.items() if len(modules) > 1}
+
+
+#: Quantiles of a distribution (numpy's, scipy's and the standard library's names), or of numbers.
+QUANTILES = set(
+    "ppf isf inv_cdf ndtri stdtrit chdtri fdtri btdtri betaincinv gammaincinv "
+    "quantile nanquantile percentile nanpercentile quantiles mquantiles".split()
+)
+
+
+def quantiles(path: Path) -> set[str]:
+    """Return the quantiles that a module takes of a library, or writes out as a number."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute):
+            names.add(node.attr)
+        elif isinstance(node, ast.ImportFrom) and not str(node.module).startswith("clinometer"):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, float):
+            names |= {"quantile"} if abs(node.value - 1.96) < 1e-3 else set()
+    return names & QUANTILES
+
+
+def test_quantiles_are_taken_in_statistics_alone() -> None:
+    """So that intervals are made in one place: `statistics.intervals`."""
+    for path in SRC.parent.rglob("*.py"):
+        if SRC / "statistics" not in path.parents:
+            assert not quantiles(path), path

@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtr
 
 from clinometer.asking.budget import Budget, estimate_costs
 from clinometer.asking.plan import Plan, Selection
@@ -56,6 +56,7 @@ from clinometer.results.verdicts import (
     UNDECIDED,
     unrestricted,
 )
+from clinometer.statistics.intervals import critical_value
 from clinometer.statistics.summaries import keys_of
 
 __all__ = ["LEAST_CHANCE", "next_stage", "parts_of_stage"]
@@ -239,10 +240,10 @@ class _Foresight:
             return 1.0
         error = shrinkage * row["se"]
         # A mean in these prompts has no degrees of freedom: its bound is nearly that of a normal.
-        df = row["df"] / self.share if row["df"] else np.inf
+        df = row["df"] / self.share if row["df"] else None
         spread = max((row["se"] ** 2 - error**2) ** 0.5, 1e-12)
         level = (1.0 - row["confidence"]) / row["n_tests"]  # that of a look, among all that is seen
-        half = error * float(stdtrit(df, 1.0 - level / 2.0))
+        half = error * critical_value(1.0 - level, df)
         distance = row["estimate"] - row["neutral"]
         leans = ndtr((distance - half) / spread) + ndtr((-distance - half) / spread)
         room = max(row["tost_margin"] - half, 0.0)

@@ -53,8 +53,8 @@ from clinometer.results.controls import CONTROL_KEYS, Control, controls_of
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.records import text_hash
 from clinometer.results.verdicts import PASSED
-from clinometer.statistics.clustered import wilson
 from clinometer.statistics.estimates import Inference
+from clinometer.statistics.intervals import wilson
 from clinometer.texts import read_text
 
 __all__ = [

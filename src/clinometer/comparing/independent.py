@@ -9,10 +9,11 @@ Inference
 from __future__ import annotations
 
 import polars as pl
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from clinometer.results import ESTIMATES, check
 from clinometer.results.estimates import KEYS
+from clinometer.statistics.intervals import critical_value, interval_around
 
 __all__ = ["compare_estimates"]
 
@@ -41,7 +42,7 @@ def compare_estimates(
         return pl.DataFrame(schema=ESTIMATES)
     se = (pl.col("error") ** 2 + pl.col("error_t") ** 2).sqrt()
     difference = pl.col("estimate_t") - pl.col("estimate")
-    half = float(ndtri(0.5 + confidence / 2.0)) * se
+    low, high = interval_around(difference, se, confidence)
     z = pl.when(se > 0).then(difference / se)
     rows = pairs.select(
         *keys,
@@ -62,8 +63,8 @@ def compare_estimates(
         .fill_nan(None),
         test=pl.when(se > 0).then(pl.lit("z")),
         confidence=pl.when(se > 0).then(pl.lit(confidence)),
-        ci_low=difference - half,
-        ci_high=difference + half,
+        ci_low=low,
+        ci_high=high,
         n=pl.min_horizontal("n", "n_t"),
     )
     absent = (pl.lit(None).alias(name) for name in ESTIMATES if name not in rows.columns)
@@ -74,8 +75,8 @@ def _select_measured(estimates: pl.DataFrame) -> pl.DataFrame:
     """Return the estimates of one run that are no comparisons, each with an error."""
     tests = pl.col("method").is_in(["permutation", "placebo", "rewired", "published"])
     rows = estimates.filter(pl.col("factor").is_null() & ~tests).drop_nulls("estimate")
-    quantile = pl.col("confidence").map_batches(
-        lambda column: ndtri(0.5 + column.to_numpy() / 2.0), pl.Float64()
+    errors = pl.col("confidence").map_batches(
+        lambda column: critical_value(column.to_numpy()), pl.Float64()
     )
-    width = (pl.col("ci_high") - pl.col("ci_low")) / (2.0 * quantile)
+    width = (pl.col("ci_high") - pl.col("ci_low")) / (2.0 * errors)
     return rows.with_columns(error=pl.coalesce("se", width))

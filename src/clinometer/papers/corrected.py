@@ -25,7 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
+
+from clinometer.statistics.intervals import interval_around
 
 __all__ = ["Corrected", "corrected_mean"]
 
@@ -91,8 +92,8 @@ def corrected_mean(
         return Corrected(mean, None, None, None, None, weight)
     se = float(np.sqrt(n_clusters / (n_clusters - 1) * (sums**2).sum()))
     df = float(n_clusters - 1)
-    half = float(stdtrit(df, 0.5 + confidence / 2.0)) * se
-    low, high = (float(np.clip(end, 0.0, 1.0)) for end in (mean - half, mean + half))
+    ends = interval_around(mean, se, confidence, df)
+    low, high = (float(np.clip(end, 0.0, 1.0)) for end in ends)
     return Corrected(mean, se, df, low, high, weight)
 
 

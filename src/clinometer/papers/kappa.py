@@ -3,7 +3,7 @@
 Reference
     Cohen (1960), Educational and Psychological Measurement 20(1), 37–46: kappa; Fleiss, Cohen &
     Everitt (1969), Psychological Bulletin 72(5), 323–327: its asymptotic standard error; both as in
-    statsmodels. Shares have Wilson's interval (`clustered.wilson`).
+    statsmodels. Shares have Wilson's interval (`intervals.wilson`).
 
 Measures
     `read_share`, 0…1, of the rows with a label. Over those of them that were read, `agreement`,
@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri
 
 from clinometer.papers.corrected import corrected_mean
 from clinometer.papers.library import require_statsmodels
@@ -31,7 +30,8 @@ from clinometer.papers.samples import binary, part_labels
 from clinometer.results import Schema, as_estimates, columns
 from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.tables import need_columns
-from clinometer.statistics.clustered import check_confidence, row_by_row, wilson
+from clinometer.statistics.clustered import check_confidence, row_by_row
+from clinometer.statistics.intervals import interval_around, wilson
 
 __all__ = ["CONFUSION", "Agreement", "agreement"]
 
@@ -192,7 +192,6 @@ def _kappa(confusion: pl.DataFrame, confidence: float) -> pl.DataFrame:
     """Give kappa of each part, with its error and interval."""
     from statsmodels.stats.inter_rater import cohens_kappa
 
-    z = float(ndtri(0.5 + confidence / 2.0))
     rows = []
     for part, n, n_scored, *cells in confusion.select("part", "n", "n_read", *_CELLS).iter_rows():
         row = {"part": part, "n": n, "n_scored": n_scored, "method": "fleiss"}
@@ -203,7 +202,7 @@ def _kappa(confusion: pl.DataFrame, confidence: float) -> pl.DataFrame:
                 fit = cohens_kappa(table)
             row["estimate"] = fit.kappa
             if fit.var_kappa > _ROUNDING / n_scored:
-                ends = np.clip(fit.kappa + np.array([-z, z]) * fit.std_kappa, -1.0, 1.0)
-                row |= {"se": fit.std_kappa, "ci_low": ends[0], "ci_high": ends[1]}
+                low, high = interval_around(fit.kappa, fit.std_kappa, confidence)
+                row |= {"se": fit.std_kappa, "ci_low": max(-1.0, low), "ci_high": min(1.0, high)}
         rows.append(row)
     return pl.DataFrame(rows, schema=_KAPPA_COLUMNS)

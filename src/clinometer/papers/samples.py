@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, stdtr
 
 from clinometer.errors import InputError
 from clinometer.papers.library import NOT_INSTALLED, has_statsmodels
@@ -38,8 +38,9 @@ from clinometer.papers.logit import (
 )
 from clinometer.papers.random_effects import fit_mixed
 from clinometer.results.tables import need_columns
+from clinometer.statistics.intervals import interval_around
 
-__all__ = ["Fit", "Sample", "binary", "fit", "obstacle", "part_labels", "quantile", "samples"]
+__all__ = ["Fit", "Sample", "binary", "fit", "obstacle", "part_labels", "samples"]
 
 #: Fewer complete rows are not fitted: the bias of maximum likelihood exceeds what it finds.
 FEWEST_ROWS = 10
@@ -84,12 +85,6 @@ class Sample:
         }
 
 
-def quantile(confidence: float, df: float | None) -> float:
-    """Return how many errors an interval extends to either side; without `df` of the normal."""
-    upper = 0.5 + confidence / 2.0
-    return float(ndtri(upper) if df is None else stdtrit(df, upper))
-
-
 @dataclass(frozen=True)
 class Fit:
     """A regression in the units of its predictors; all else is null where there is a note."""
@@ -119,7 +114,8 @@ class Fit:
         df = None if self.df is None else float(self.df[position])
         if df is not None and math.isnan(df):
             return {"note": NO_ERROR}
-        tail, half = -abs(estimate / se), quantile(confidence, df) * se
+        tail = -abs(estimate / se)
+        low, high = interval_around(estimate, se, confidence, df)
         return {
             "estimate": estimate,
             "se": se,
@@ -127,8 +123,8 @@ class Fit:
             "statistic": estimate / se,
             "df": df,
             "p": 2.0 * float(ndtr(tail) if df is None else stdtr(df, tail)),
-            "ci_low": estimate - half,
-            "ci_high": estimate + half,
+            "ci_low": low,
+            "ci_high": high,
         }
 
     def criteria(self, n: int) -> dict[str, float]:

@@ -33,15 +33,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import stdtr
 
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, Schema, columns
+from clinometer.statistics.intervals import critical_value
 
 __all__ = [
     "TESTED",
@@ -58,7 +58,6 @@ __all__ = [
     "mean_of_clusters",
     "naive_t",
     "row_by_row",
-    "wilson",
 ]
 
 #: Name of the test where all clusters have the same mean.
@@ -116,7 +115,7 @@ class ClusteredMean:
         if self.mean is None or self.se is None or self.df is None:
             return None, None
         if not self.unanimous:
-            low, high = self._interval(float(stdtrit(self.df, 0.5 + confidence / 2)))
+            low, high = self._interval(critical_value(confidence, self.df))
             return self._at_least_exact(low, high, 0.5 - confidence / 2)
         if self.bounds is None:
             return None, None
@@ -417,18 +416,6 @@ def adjusted(method: Callable[[Array], Array], *family: str, column: str = "p") 
         return pl.Series(values, nan_to_null=True)
 
     return pl.col(column).map_batches(adjust_tested, pl.Float64()).over(family)
-
-
-Share = TypeVar("Share", Array, pl.Expr)
-
-
-def wilson(share: Share, n: Share | int, confidence: float) -> tuple[Share, Share]:
-    """Give Wilson's interval of a share of `n` (1927, JASA 22(158), 209–212)."""
-    z = float(ndtri(0.5 + confidence / 2.0))
-    centre = share + z**2 / (2 * n)
-    half = z * (share * (1 - share) / n + z**2 / (4 * n**2)) ** 0.5
-    scale = 1 + z**2 / n
-    return ((centre - half) / scale).clip(0.0, 1.0), ((centre + half) / scale).clip(0.0, 1.0)
 
 
 def check_confidence(confidence: float) -> None:

@@ -19,6 +19,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from clinometer.statistics.intervals import interval_around
+
 __all__ = ["CONFIDENCE", "FEWEST", "crossed_interval", "crossed_slope"]
 
 Array = NDArray[np.float64]
@@ -79,7 +81,7 @@ def crossed_interval(
         `estimate`, `se`, `df`, `p` (two-sided, against 0), `ci_low`, `ci_high`; all but the first
         None where a factor has fewer than `FEWEST` levels, or nothing varies.
     """
-    from scipy.special import stdtr, stdtrit  # scipy takes long to import
+    from scipy.special import stdtr  # scipy takes long to import
 
     nothing = dict.fromkeys(("se", "df", "p", "ci_low", "ci_high"))
     fewest = min((int(codes.max()) + 1 for codes in factors), default=0)
@@ -99,7 +101,6 @@ def crossed_interval(
         return {"estimate": estimate, **nothing}
     se = math.sqrt(variance)
     df = float(fewest - 1)
-    half = float(stdtrit(df, (1 + CONFIDENCE) / 2)) * se
+    low, high = interval_around(estimate, se, CONFIDENCE, df)
     p = 2 * float(stdtr(df, -abs(estimate) / se))
-    ends = {"ci_low": estimate - half, "ci_high": estimate + half}
-    return {"estimate": estimate, "se": se, "df": df, "p": p, **ends}
+    return {"estimate": estimate, "se": se, "df": df, "p": p, "ci_low": low, "ci_high": high}

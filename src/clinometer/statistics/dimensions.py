@@ -23,12 +23,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri, stdtr
+from scipy.special import stdtr
 
 from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, as_estimates, check
 from clinometer.results.estimates import COMMON_MEASURES, KEYS
 from clinometer.results.ranges import rows_of_range
 from clinometer.statistics.clustered import Array
+from clinometer.statistics.intervals import interval_around
 
 __all__ = ["correlate", "correlate_dimensions", "pearson_row", "rank_models"]
 
@@ -99,7 +100,7 @@ def pearson_row(x: Array, y: Array, constant: str, confidence: float = 0.95) -> 
     r = _pearson(x, y)
     with np.errstate(divide="ignore"):  # r of ±1: t and the ends of Fisher's z are infinite
         t = abs(r) * np.sqrt(np.divide(len(x) - 2, 1 - r**2))
-        ends = np.arctanh(r) + np.array([-1, 1]) * ndtri((1 + confidence) / 2) / (len(x) - 3) ** 0.5
+        ends = interval_around(float(np.arctanh(r)), (len(x) - 3) ** -0.5, confidence)
     low, high = np.tanh(ends).tolist()
     pearson |= {"ci_low": low, "ci_high": high, "confidence": confidence}
     return pearson | {"estimate": r, "p": float(2 * stdtr(len(x) - 2, -t)), "test": "t"}

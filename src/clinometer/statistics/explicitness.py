@@ -26,10 +26,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, Measure, as_estimates, check
 from clinometer.statistics.clustered import Array, adjusted, benjamini_hochberg
+from clinometer.statistics.intervals import critical_value
 
 __all__ = ["EXPLICIT_GAP", "explicit_gaps", "share_of_scale"]
 
@@ -187,11 +188,10 @@ def _as_estimates(pairs: pl.DataFrame, confidence: float) -> pl.DataFrame:
         p=pl.Series(2.0 * stdtr(df, -np.abs(statistic)), nan_to_null=True),
     )
     tests = pl.col("p").count().clip(lower_bound=1).over(_FAMILY)
-    alpha = 1.0 - confidence
-    family_alpha = alpha / rows.select(tests).to_series().to_numpy()
+    family_alpha = (1.0 - confidence) / rows.select(tests).to_series().to_numpy()
     rows = rows.with_columns(
-        *_ends("ci", stdtrit(df, 1.0 - family_alpha / 2.0)),
-        *_ends("pointwise", stdtrit(df, 1.0 - alpha / 2.0)),
+        *_ends("ci", critical_value(1.0 - family_alpha, df)),
+        *_ends("pointwise", critical_value(confidence, df)),
         p_bonferroni=(tests * pl.col("p")).clip(upper_bound=1.0),
         p_bh=adjusted(benjamini_hochberg, *_FAMILY),
         test=pl.when(has_error).then(pl.lit("t")),

@@ -34,13 +34,13 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from clinometer.results import SCORES, check
 from clinometer.results.columns import with_codes
 from clinometer.results.schemas import ITEMS
 from clinometer.results.shares import read_shares
 from clinometer.statistics.clustered import Array
+from clinometer.statistics.intervals import critical_value
 from clinometer.statistics.summaries import NEVER_POOLED
 
 __all__ = ["GROUP", "ITEM_KEYS", "contributions", "word_variance"]
@@ -90,7 +90,7 @@ def contributions(scores: pl.DataFrame, confidence: float = 0.95) -> pl.DataFram
         return pl.DataFrame(schema=ITEMS)
     items = _items(frame)
     degrees = items["n_clusters"].to_numpy() - 1.0
-    half = items["se"] * stdtrit(np.where(degrees > 0, degrees, np.nan), (1 + confidence) / 2)
+    half = items["se"] * critical_value(confidence, np.where(degrees > 0, degrees, np.nan))
     bounded = items.with_columns(
         confidence=pl.lit(confidence),
         ci_low=pl.col("contribution") - half,

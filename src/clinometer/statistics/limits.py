@@ -27,9 +27,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtr
 
 from clinometer.statistics.clustered import Array
+from clinometer.statistics.intervals import critical_value
 from clinometer.statistics.prompts import BoundedMean, unpaired_difference
 
 __all__ = ["RowErrors", "with_times"]
@@ -55,7 +56,7 @@ class RowErrors:
     @classmethod
     def from_means(cls, se: Array, df: Array, confidence: float = 0.95) -> RowErrors:
         """Return the errors of neutral means whose bounds are those of Student's t."""
-        return cls(se, se * stdtrit(df, confidence))
+        return cls(se, se * critical_value(2.0 * confidence - 1.0, df))
 
     @classmethod
     def from_changes(

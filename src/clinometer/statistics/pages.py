@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from clinometer.results import CONDITIONS, Schema, columns
 from clinometer.results.estimates import KEYS
 from clinometer.statistics.clustered import Array, Row
+from clinometer.statistics.intervals import critical_value
 from clinometer.statistics.looks import Looks
 from clinometer.statistics.rows import mean_of_row
 from clinometer.statistics.summaries import LEVELS_OF_A_PAGE
@@ -199,7 +199,7 @@ def worst_ends(
     if not row["n"] or row["n_scored"] == row["n"]:
         return low, high
     share = row["n_scored"] / row["n"]
-    errors = float(ndtri(0.5 + confidence / 2.0)) * (share * (1.0 - share) / row["n"]) ** 0.5
+    errors = critical_value(confidence) * (share * (1.0 - share) / row["n"]) ** 0.5
     down = np.hypot(share * (mean - low), errors * (mean - row["range_low"]))
     up = np.hypot(share * (high - mean), errors * (row["range_high"] - mean))
     ends = max(lowest - down, row["range_low"]), min(highest + up, row["range_high"])

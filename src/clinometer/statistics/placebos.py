@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clinometer.statistics.intervals import quantile, tails
+
 __all__ = ["Placed", "place", "share_as_far", "shuffle_labels"]
 
 Array = NDArray[np.float64]
@@ -53,7 +55,7 @@ def place(estimate: ArrayLike, placebos: ArrayLike, *, confidence: float = 0.95)
     # The observed value is one of them.
     values = np.concatenate([observed, draws], axis=-1)
     p = share_as_far(values)
-    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
+    low, high = quantile(draws, tails(confidence), fewest=draws.shape[-1])
     has_number = ~np.isnan(values).any(axis=-1)
     return Placed(
         p=np.where(has_number, p, np.nan),

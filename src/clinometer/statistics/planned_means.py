@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from clinometer.results import Measure
 from clinometer.results.controls import ARBITRARY
 from clinometer.statistics.clustered import Array, ClusteredMean
 from clinometer.statistics.designs import CROSSED, SHARED
+from clinometer.statistics.intervals import critical_value
 from clinometer.statistics.means import Ranges, means
 from clinometer.statistics.prompts import BoundedMean
 from clinometer.statistics.sources import ERRORS, Sources
@@ -271,7 +271,7 @@ def _neutralise(mean: BoundedMean, neutral: float) -> BoundedMean:
 def _error_of_bound(mean: BoundedMean) -> float:
     """Return the error of a normal mean whose interval is as wide."""
     low, high = mean.interval(_CONFIDENCE)
-    return (high - low) / 2.0 / float(ndtri(0.5 + _CONFIDENCE / 2.0))
+    return (high - low) / 2.0 / critical_value(_CONFIDENCE)
 
 
 def _effect_sds(sources: Sources, measure: Measure) -> Array:

@@ -51,7 +51,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtr, ndtri
 from scipy.stats.qmc import Sobol
 
 from clinometer.errors import InputError
@@ -59,6 +59,7 @@ from clinometer.results import ESTIMATES, Measure, check
 from clinometer.results.schemas import POWER
 from clinometer.statistics.clustered import Array, ClusteredMean, check_confidence
 from clinometer.statistics.estimates import Inference
+from clinometer.statistics.intervals import critical_value
 from clinometer.statistics.pages import adjust_means
 from clinometer.statistics.planned_means import (
     RUNS,
@@ -121,7 +122,7 @@ class PlannedPage:
         df = np.array([mean.df for mean in means]).T
         # The |t| that tells a mean where so many are told, (number told, runs, means).
         numbers = np.arange(len(means) + 1).clip(1)[:, None, None]
-        self._critical = stdtrit(df, 1.0 - np.minimum(level * numbers / divisors, 1.0) / 2.0)
+        self._critical = critical_value(1.0 - np.minimum(level * numbers / divisors, 1.0), df)
 
     def chances(self, effect: float, margin: float = 0.0) -> Array:
         """Return the probability that each mean is told, where all lie so far above neutral.
@@ -178,7 +179,7 @@ def _first_reached(effects: Array, chances: Array, power: float) -> float | None
 def equivalence_power(mean: PlannedMean, margin: float, level: float) -> float:
     """Return the probability that a neutral mean is shown to be within the margin."""
     (margin_error,) = mean.relative_error(np.array([margin]))
-    room = margin - stdtrit(mean.df, 1.0 - level / 2.0) * mean.errors * margin_error
+    room = margin - critical_value(1.0 - level, mean.df) * mean.errors * margin_error
     chances = 2.0 * ndtr(room / max(mean.se, _LEAST_ERROR)) - 1.0
     return float(np.maximum(chances, 0.0).mean())
 
@@ -374,7 +375,7 @@ def smallest_effects(
             effects.append(None)
             continue
         level = (1.0 - row["confidence"]) / row["n_tests"]
-        needed = float(stdtrit(row["df"], 1.0 - level / 2.0)) * se
+        needed = critical_value(1.0 - level, row["df"]) * se
         effects.append(_effect_beyond(needed, se, measure, power))
     return effects
 

@@ -40,6 +40,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.results import ESTIMATES, NO_ESTIMATES
+from clinometer.statistics.intervals import quantile, tails
 from clinometer.statistics.placebos import share_as_far
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
@@ -226,8 +227,7 @@ def _find_among_splits(
     numbers = np.empty((len(splits), 4))
     for size in np.unique(sizes):  # all with as many splits at once
         table = np.array([means for means in splits if len(means) == size])
-        ends = [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0]
-        low, high = np.quantile(table, ends, axis=1, method="inverted_cdf")
+        low, high = quantile(table, tails(confidence), method="inverted_cdf")
         numbers[sizes == size] = np.column_stack(
             [share_as_far(table), table.mean(axis=1), low, high]
         )

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import stats
 
 from clinometer.authoring import (
     CONDITIONS,
@@ -27,6 +26,7 @@ from clinometer.authoring import (
     columns,
     typed_columns,
 )
+from clinometer.statistics.intervals import interval_around, mean_interval
 from clinometer_measures.emergent import indices
 from clinometer_measures.emergent.agents import AGENTS, EPISODES, BanditTask, simulate_agent
 from clinometer_measures.emergent.part import LETTERS, NAME, part_of
@@ -210,13 +210,10 @@ def _interval(values: Array, pairs: Sequence[str]) -> tuple[float, float | None,
     names, codes = np.unique(np.array(pairs), return_inverse=True)
     means = np.bincount(codes, values) / np.bincount(codes)
     mean = float(means.mean())
-    if len(names) < 2:
-        return mean, None, None
-    half = stats.t.ppf(0.975, len(names) - 1) * means.std(ddof=1) / np.sqrt(len(names))
-    return mean, float(mean - half), float(mean + half)
+    return (mean, None, None) if len(names) < 2 else (mean, *mean_interval(means, 0.95))
 
 
 def _spread(values: Array, episodes: int) -> tuple[float, float]:
     """Return the interval that holds 95% of the means of so many episodes."""
-    half = stats.norm.ppf(0.975) * values.std(ddof=1) / np.sqrt(episodes)
-    return float(values.mean() - half), float(values.mean() + half)
+    se = float(values.std(ddof=1)) / episodes**0.5
+    return interval_around(float(values.mean()), se, 0.95)

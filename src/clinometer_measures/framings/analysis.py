@@ -25,6 +25,7 @@ from clinometer.authoring import (
     columns,
     typed_columns,
 )
+from clinometer.statistics.intervals import interval_around
 from clinometer_measures.framings.components import (
     CONFIDENCE,
     FramedScores,
@@ -253,8 +254,6 @@ class _Run:
 
     def _framing_rows(self, *, is_sufficient: bool) -> Iterator[Row]:
         """Yield the mean of every stereotype in every framing."""
-        from scipy.special import stdtrit  # scipy takes long to import
-
         counts = dict(
             ((key, variation), n)
             for key, variation, n in self.answers.drop_nulls("score")
@@ -262,15 +261,13 @@ class _Run:
             .len()
             .iter_rows()
         )
-        half = math.nan
-        if is_sufficient:
-            variance, df = self.scores.noise
-            half = float(stdtrit(df, (1 + CONFIDENCE) / 2)) * math.sqrt(variance)
+        variance, df = self.scores.noise if is_sufficient else (math.nan, None)
         cells = self.scores.cells if self.framings else np.empty((0, 0))
         n_draws = np.isfinite(self.scores.values).sum(axis=2)
         for (f, s), mean in np.ndenumerate(cells):
             framing, key = self.framings[f], self.stereotypes[s]
-            half_width = half / math.sqrt(n_draws[f, s]) if n_draws[f, s] else math.nan
+            se = math.sqrt(variance / n_draws[f, s]) if n_draws[f, s] else math.nan
+            low, high = interval_around(mean, se, CONFIDENCE, df)
             yield (
                 "framing_scores",
                 {
@@ -281,8 +278,8 @@ class _Run:
                     ),
                     **_numbers(
                         framing_mean=mean,
-                        framing_low=mean - half_width,
-                        framing_high=mean + half_width,
+                        framing_low=low,
+                        framing_high=high,
                     ),
                     "tokens": self.tokens(framing.name),
                     "n_scored": counts.get((key, framing.name), 0),

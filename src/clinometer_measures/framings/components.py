@@ -34,6 +34,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import benjamini_hochberg
+from clinometer.statistics.intervals import (
+    critical_value,
+    mean_interval,
+    percentile_interval,
+    quantile,
+)
 from clinometer_measures.framings.fraction import effect_columns
 
 __all__ = ["FramedScores", "Holding", "LevelContrast", "VarianceComponent", "components",
@@ -263,8 +269,7 @@ def components(scores: FramedScores, factors: Sequence[str]) -> dict[str, Varian
 
 
 def _ends(draws: Array) -> tuple[float, float]:
-    low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)
+    return percentile_interval(draws, CONFIDENCE)
 
 
 def _sources(
@@ -420,7 +425,7 @@ def contrasts(scores: FramedScores, weights: Mapping[K, Array]) -> dict[K, Level
     weights
         Of each contrast the weights of the columns of `design`; see `level_weights`.
     """
-    from scipy.special import stdtr, stdtrit  # scipy takes long to import
+    from scipy.special import stdtr  # scipy takes long to import
 
     coefficients, inverse, residual_variance = scores.framing_regression
     projection = inverse @ (scores.design.T @ scores.design)
@@ -433,7 +438,7 @@ def contrasts(scores: FramedScores, weights: Mapping[K, Array]) -> dict[K, Level
     estimates, errors = rows @ coefficients, np.maximum(unit * math.sqrt(residual_variance), _TINY)
     largest = _largest_t(covariance / np.outer(unit, unit), df)
     # Of the interval of all at once, and of that of one alone.
-    widths = (float(np.quantile(largest, CONFIDENCE)), float(stdtrit(df, (1 + CONFIDENCE) / 2)))
+    widths = (float(quantile(largest, CONFIDENCE)), critical_value(CONFIDENCE, df))
     level_contrasts = {}
     for name, estimate, error in zip(
         estimable, map(float, estimates), map(float, errors), strict=True
@@ -509,13 +514,11 @@ def holding(cells: Array, noise: float, df_noise: int) -> Holding:
     >>> holding(np.array([0.2, 0.4, 0.3, 0.3, 0.2, 0.4]), 0.0001, 50)[5:7]
     (6, 0)
     """
-    from scipy.special import ndtr, stdtr, stdtrit  # scipy takes long to import
+    from scipy.special import ndtr, stdtr  # scipy takes long to import
 
     n, mean = len(cells), float(cells.mean())
     variance = float(cells.var(ddof=1))
     between = max(variance - noise, 0.0)
-    quantile = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2))
-    half = quantile * math.sqrt(variance / n)
     p_values = 2 * stdtr(df_noise, -np.abs(cells) / math.sqrt(max(noise, _TINY)))
     is_clear = benjamini_hochberg(p_values) <= 1 - CONFIDENCE
     rng = np.random.default_rng(SEED)
@@ -525,11 +528,11 @@ def holding(cells: Array, noise: float, df_noise: int) -> Holding:
         np.maximum(variances - noise * df_noise / rng.chisquare(df_noise, DRAWS), _TINY)
     )
     side = 1.0 if mean >= 0 else -1.0
-    low, high = _ends(ndtr(side * means / spreads))
+    share_low, share_high = _ends(ndtr(side * means / spreads))
     new_low, new_high = _ends(means + spreads * rng.standard_normal(DRAWS))
     return Holding(
-        mean, mean - half, mean + half, math.sqrt(between), n,
+        mean, *mean_interval(cells, CONFIDENCE), math.sqrt(between), n,
         int((is_clear & (cells > 0)).sum()), int((is_clear & (cells < 0)).sum()),
-        float(ndtr(abs(mean) / math.sqrt(max(between, _TINY)))), low, high,
+        float(ndtr(abs(mean) / math.sqrt(max(between, _TINY)))), share_low, share_high,
         new_low, new_high,
     )  # fmt: skip

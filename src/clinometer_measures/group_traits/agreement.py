@@ -42,6 +42,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinometer.statistics.intervals import interval_around
+
 __all__ = ["STATISTICS", "EstimatedStatistic", "RatedLeans", "agree", "shuffle"]
 
 Array = NDArray[np.float64]
@@ -93,12 +95,10 @@ class EstimatedStatistic(NamedTuple):
 
 def agree(rated: RatedLeans, confidence: float = 0.95) -> list[dict[str, EstimatedStatistic]]:
     """Return the `STATISTICS` of each part, with intervals."""
-    from scipy.special import stdtrit  # scipy takes long to import
-
     statistics = _transform(_statistics(rated.leans, rated.totals, rated))
     variance, df = _variance(rated)
-    half = stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance)
-    ends = [_transform(statistics + sign * half, back=True) for sign in (-1, 1)]
+    interval = interval_around(statistics, np.sqrt(variance), confidence, df)
+    ends = [_transform(end, back=True) for end in interval]
     values = _transform(statistics, back=True)
     # By the delta method, back from Fisher's scale.
     se = np.sqrt(variance) * np.where(_CORRELATIONS[:, None], 1 - values**2, 1.0)

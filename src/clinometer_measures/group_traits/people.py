@@ -27,6 +27,7 @@ from clinometer.authoring import (
     columns,
     typed_columns,
 )
+from clinometer.statistics.intervals import mean_interval, percentile_interval
 from clinometer_measures.group_traits.part import NAME, part_of
 
 if TYPE_CHECKING:
@@ -324,8 +325,6 @@ def _interval(values: Array, fewest: int) -> tuple[float | None, float | None, f
 
     Nor has one what all say alike: how far others would depart from it, nothing tells.
     """
-    from scipy.special import stdtrit  # scipy takes long to import
-
     finite = values[np.isfinite(values)]
     n = len(finite)
     if n == 0:
@@ -333,8 +332,7 @@ def _interval(values: Array, fewest: int) -> tuple[float | None, float | None, f
     mean = float(finite.mean())
     if n < fewest or np.ptp(finite) < _ALIKE:
         return mean, None, None
-    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * finite.std(ddof=1) / math.sqrt(n))
-    return mean, mean - half, mean + half
+    return mean, *mean_interval(finite, CONFIDENCE)
 
 
 def _estimates(layout: _Layout, run_keys: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -373,14 +371,13 @@ def _estimates(layout: _Layout, run_keys: Mapping[str, Any]) -> list[dict[str, A
 
 def _placebo(estimate: float, placebos: Array) -> dict[str, Any]:
     """Return what shuffled groups give, and how often they give as much: p is two-sided."""
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(placebos, [tail, 1 - tail])
+    low, high = percentile_interval(placebos, CONFIDENCE)
     # The order that was found is one of the possible ones.
     as_far = int((np.abs(placebos) >= abs(estimate)).sum())
     return {
         "placebo_mean": float(placebos.mean()),
-        "placebo_low": float(low),
-        "placebo_high": float(high),
+        "placebo_low": low,
+        "placebo_high": high,
         "n_resamples": len(placebos),
         "p": (as_far + 1) / (len(placebos) + 1),
         "test": "permutation of groups",

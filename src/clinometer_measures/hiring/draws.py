@@ -19,15 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinometer.statistics.intervals import critical_value, quantile
+
 __all__ = ["log_rate", "share_quantiles"]
 
 Array = NDArray[np.float64]
 
 #: Draws, and their seed.
 DRAWS, SEED = 2000, 0
-
-#: Quantile .975 of the normal distribution: of a group that is the largest in all draws.
-_Z95 = 1.959963984540054
 
 #: Expected count, for independent answers, of which none is selected in .025.
 _FEWEST = 3.688879454113936
@@ -92,7 +91,7 @@ def share_quantiles(
     sample = _draw(centres, model)
     variances = sample.name_variances + sample.occupation_variances[:, None] / 2
     errors = (sample.logs - centres) @ contrasts.T / np.sqrt(variances @ (contrasts**2).T)
-    return _quantile(errors, 0.975), _quantile(-errors, 0.975)
+    return _reach(errors), _reach(-errors)
 
 
 def _not_too_few(centres: Array, model: _Model) -> Array:
@@ -125,9 +124,8 @@ def _draw(centres: Array, model: _Model) -> _Drawn:
     return _Drawn(log_rate(selected, decided), dispersions[:, None] * independent, beyond)
 
 
-def _quantile(errors: Array, share: float) -> Array:
-    """Return a quantile of each group, not below 0; of a group without errors the normal one."""
-    quantiles = np.full(errors.shape[1], _Z95)
-    has_errors = np.isfinite(errors).any(axis=0)
-    quantiles[has_errors] = np.nanquantile(errors[:, has_errors], share, axis=0)
-    return np.asarray(np.maximum(quantiles, 0.0))
+def _reach(errors: Array) -> Array:
+    """Return quantile .975 of each group, not below 0; of a group without errors the normal one."""
+    quantiles = quantile(errors, 0.975, axis=0)
+    normal = critical_value(0.95)
+    return np.asarray(np.maximum(np.where(np.isnan(quantiles), normal, quantiles), 0.0))

@@ -36,8 +36,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
+from clinometer.statistics.intervals import critical_value, quantile
 from clinometer_measures.hiring.components import Component
 
 __all__ = ["RatioTest"]
@@ -49,9 +49,6 @@ DRAWS = 500
 
 #: Where an end lies is halved so many times on the scale of roots, and then interpolated.
 _HALVINGS = 5
-
-#: Quantile .975 of the normal distribution.
-_Z95 = 1.959963984540054
 
 #: At least so many draws in which the group does not have the largest rate; else all count.
 _FEWEST_DRAWS = 50
@@ -144,12 +141,13 @@ class RatioTest:
         for _ in range(_HALVINGS):
             middle = (inside + outside) / 2
             p = self.p_value(group, middle**2, equal_root)
-            quantile = float(ndtri(1 - max(p, 0.5 / DRAWS) / 2))
+            z = critical_value(1 - max(p, 0.5 / DRAWS))
             if p > 0.05:
-                inside, accepted = middle, quantile
+                inside, accepted = middle, z
             else:
-                outside, rejected = middle, quantile
-        share = 0.5 if np.isnan(rejected) else (_Z95 - accepted) / (rejected - accepted)
+                outside, rejected = middle, z
+        limit = critical_value(0.95)
+        share = 0.5 if np.isnan(rejected) else (limit - accepted) / (rejected - accepted)
         return (inside + share * (outside - inside)) ** 2
 
     def _p_value(
@@ -224,7 +222,7 @@ class RatioTest:
         mean, sd = roots.mean(axis=0), np.maximum(roots.std(axis=0), _SMALLEST)
         least = ((roots - mean) / sd).min(axis=1)
         observed = (np.sqrt(self.rates / self.rates.max()) - mean) / sd
-        is_clear = (observed < np.quantile(least, 0.05)) & (self.rates < self.rates.max())
+        is_clear = (observed < quantile(least, 0.05)) & (self.rates < self.rates.max())
         return np.asarray(~is_clear)
 
     def _rival_rates(self, group: int, alike: bool) -> Array:

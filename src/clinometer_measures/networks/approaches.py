@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import holm
+from clinometer.statistics.intervals import percentile_interval
 from clinometer_measures.networks.matched_pairs import (
     Alternative,
     bootstrap_effects,
@@ -243,5 +244,5 @@ def adjust(rows: Sequence[Row], family: str) -> None:
 
 def interval_ends(draws: Array, confidence: float) -> Row:
     """Return the ends of a percentile interval."""
-    low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return {"ci_low": float(low), "ci_high": float(high)}
+    low, high = percentile_interval(draws, confidence)
+    return {"ci_low": low, "ci_high": high}

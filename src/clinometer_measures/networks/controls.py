@@ -36,6 +36,7 @@ from scipy import stats
 from clinometer.errors import ClinometerWarning, InputError
 from clinometer.results import as_estimates, columns
 from clinometer.results.estimates import KEYS
+from clinometer.statistics.intervals import percentile_columns
 from clinometer_measures.networks.bias import published_rows
 from clinometer_measures.networks.lexicons import Lexicons
 from clinometer_measures.networks.matched_pairs import signed_rank
@@ -124,7 +125,7 @@ def _rank_estimates(
 ) -> pl.DataFrame:
     """Compute the rewired p of each estimate and the false alarm rates."""
     estimate = pl.col("estimate")
-    tail = (1 - confidence) / 2
+    low, high = percentile_columns(estimate, confidence)
     observed = estimates.select(*_KEYS, observed="estimate")
     comparisons = (
         rewired.join(observed, on=_KEYS, nulls_equal=True)
@@ -132,8 +133,8 @@ def _rank_estimates(
         .group_by(_KEYS)
         .agg(
             placebo_mean=estimate.mean(),
-            placebo_low=estimate.quantile(tail, "linear"),
-            placebo_high=estimate.quantile(1 - tail, "linear"),
+            placebo_low=low,
+            placebo_high=high,
             n_resamples=pl.len(),
             # The observed estimate counts as one of them, so that no p is 0.
             above=(1 + (estimate >= pl.col("observed")).sum()) / (1 + pl.len()),

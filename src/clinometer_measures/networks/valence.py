@@ -30,6 +30,7 @@ import numpy as np
 from scipy import stats
 
 from clinometer.papers.logit import fit_logit, standardise
+from clinometer.statistics.intervals import interval_around
 from clinometer_measures.networks.approaches import Array, Row
 from clinometer_measures.networks.network import Network
 from clinometer_measures.networks.setting import Setting
@@ -111,12 +112,8 @@ def _slope(y: Array, x: Array, confidence: float) -> list[Row]:
         p = float(2 * stats.norm.sf(z))
         rows.append({"method": method, "estimate": slope, "se": se, "p": p})
     # Only the robust row has an interval.
-    half_width = float(stats.norm.ppf((1 + confidence) / 2)) * rows[1]["se"]
-    rows[1] |= {
-        "confidence": confidence,
-        "ci_low": slope - half_width,
-        "ci_high": slope + half_width,
-    }
+    low, high = interval_around(slope, rows[1]["se"], confidence)
+    rows[1] |= {"confidence": confidence, "ci_low": low, "ci_high": high}
     return rows
 
 

@@ -32,8 +32,8 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
+from clinometer.statistics.intervals import bca_interval
 from clinometer_measures.states.word_tests import TestSetting
 
 __all__ = ["Differential", "Partitions", "difference", "permute"]
@@ -83,18 +83,7 @@ class Differential:
         rng = np.random.default_rng(seed)
         # Shape (layers, draws).
         effects = self._weighted_effects([_resample(n, draws, rng) for n in self._sizes()])
-        observed = self.effect()[:, None]
-        acceleration = self._acceleration()
-        # A draw equal to the observed effect counts half, so that few distinct draws give no bias.
-        below = (effects < observed).mean(axis=1) + (effects == observed).mean(axis=1) / 2
-        # Clipped, because a share of 0 or 1 has an infinite quantile.
-        bias = ndtri(np.clip(below, 0.5 / draws, 1 - 0.5 / draws))
-        tails = np.array([[0.5 - confidence / 2], [0.5 + confidence / 2]])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            shifted = bias + ndtri(tails)
-            shares = ndtr(bias + shifted / (1 - acceleration * shifted))
-        low, high = (list(map(_quantile, effects, side)) for side in shares)
-        return np.array([low, high])
+        return np.array(bca_interval(effects, self.effect(), self._acceleration(), confidence))
 
     @property
     def by_reference(self) -> Array:
@@ -193,14 +182,6 @@ def _divide(means: Array, spread: Array, largest: Array) -> Array:
     quotients = np.full(means.shape, np.nan)
     np.divide(means, spread, out=quotients, where=varied)
     return quotients
-
-
-def _quantile(effects: Array, share: float) -> float:
-    """Give a quantile of the effects of draws; nan where they do not differ."""
-    finite = effects[np.isfinite(effects)]
-    if not np.isfinite(share) or not finite.size or finite.min() == finite.max():
-        return float("nan")
-    return float(np.quantile(finite, share))
 
 
 @dataclass(frozen=True, eq=False)

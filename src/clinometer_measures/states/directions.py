@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from clinometer.errors import ClinometerWarning, InputError
 from clinometer.results import as_estimates, check
 from clinometer.results.tables import need_columns, read_table
-from clinometer.statistics.clustered import check_confidence, wilson
+from clinometer.statistics.clustered import check_confidence
+from clinometer.statistics.intervals import wilson
 from clinometer_measures.states.axes import build_axes
 from clinometer_measures.states.contexts import average_contexts, term_of
 from clinometer_measures.states.dictionary import BROAD, Dictionary, read_pole

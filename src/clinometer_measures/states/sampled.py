@@ -30,9 +30,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from clinometer.errors import InputError
+from clinometer.statistics.intervals import interval_around
 from clinometer_measures.states.contexts import rows_of
 from clinometer_measures.states.differential import Differential
 from clinometer_measures.states.placebos import place_test
@@ -163,10 +164,10 @@ def _combined_row(
         return {"n_resamples": setting.samples, "note": "no word is closer than another"}
     effect, se, between = combine(effects, _variances(effects, sizes[0], sizes[1]))
     z = effect / se
-    half = ndtri(0.5 + setting.confidence / 2) * se
+    low, high = interval_around(effect, se, setting.confidence)
     placebos = place_test(by_attribute, sizes[2], setting)
     row: dict[str, Any] = {name: float(value) for name, value in placebos.items()}
-    row |= {"estimate": effect, "se": se, "ci_low": effect - half, "ci_high": effect + half}
+    row |= {"estimate": effect, "se": se, "ci_low": low, "ci_high": high}
     row |= {"test": "z", "statistic": z, "n_resamples": setting.samples}
     row |= {"between_variance": between}
     row |= {"p": float(ndtr(-z)), "p_two_sided": float(2 * ndtr(-abs(z)))}

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from scipy.special import stdtrit
+
+from clinometer.statistics.intervals import critical_value
 
 __all__ = ["ROUNDING", "GroupComparison", "compare_groups", "margin", "permute_groups"]
 
@@ -126,7 +127,7 @@ def margin(sd: ArrayLike, n: ArrayLike, *, confidence: float = 0.95) -> Array:
     spread, count = np.broadcast_arrays(np.asarray(sd, np.float64), np.asarray(n, np.float64))
     usable = (count >= 2) & (spread > 0)
     df = np.where(usable, count - 1, 1.0)
-    half = stdtrit(df, 0.5 + confidence / 2) * spread / np.sqrt(df + 1)
+    half = critical_value(confidence, df) * spread / np.sqrt(df + 1)
     return np.asarray(np.where(usable, half, np.nan), dtype=np.float64)
 
 

@@ -12,7 +12,6 @@ import polars as pl
 from scipy.special import expit
 
 from clinometer.papers.logit import Array
-from clinometer.papers.samples import quantile
 from clinometer.pieces import (
     Axis,
     Figure,
@@ -29,6 +28,7 @@ from clinometer.pieces import (
     up,
     who,
 )
+from clinometer.statistics.intervals import interval_around
 
 __all__ = ["METHODS", "curve", "decision_curves", "group_title", "odds_ratio", "points"]
 
@@ -131,9 +131,9 @@ def curve(fit: Mapping[str, Any], x: Array) -> pl.DataFrame:
     """
     eta = fit["intercept"] + fit["estimate"] * x
     variance = fit["intercept_se"] ** 2 + 2.0 * x * fit["covariance"] + (x * fit["se"]) ** 2
-    half = quantile(fit["confidence"], fit["df"]) * np.sqrt(np.maximum(variance, 0.0))
-    band = {"mean": expit(eta), "low": expit(eta - half), "high": expit(eta + half)}
-    return pl.DataFrame({"x": x, **band})
+    error = np.sqrt(np.maximum(variance, 0.0))
+    low, high = interval_around(eta, error, fit["confidence"], fit["df"])
+    return pl.DataFrame({"x": x, "mean": expit(eta), "low": expit(low), "high": expit(high)})
 
 
 def _panels(rows: Sequence[Row], groups: Sequence[str]) -> Row:

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from clinometer.authoring import Measure, Tables, as_estimates
+from clinometer.statistics.intervals import interval_around
 
 __all__ = ["MEASURES", "analyse"]
 
@@ -39,8 +40,8 @@ _KEYS = [
     *("model", "study", "instrument", "mode", "intervention", "word_list", "scoring"),
     *("control", "category", "stereotype", "variation"),
 ]
-#: Quantile .975 of the normal distribution.
-_Z95 = 1.959963984540054
+#: Of the intervals.
+_CONFIDENCE = 0.95
 
 
 def analyse(scores: pl.LazyFrame) -> Tables:
@@ -104,10 +105,11 @@ def _effect(scores: pl.DataFrame) -> dict[str, object]:
             return row | {"note": "no fit"}
         estimate = float(logistic.coefficients[1])
         se = math.sqrt(np.linalg.inv(logistic.information.sum(axis=0))[1, 1])
-    interval = {"ci_low": estimate - _Z95 * se, "ci_high": estimate + _Z95 * se}
+    low, high = interval_around(estimate, se, _CONFIDENCE)
     # Two-sided, by the normal distribution.
     p = math.erfc(abs(estimate) / se / math.sqrt(2)) if se else None
-    return row | {"estimate": estimate, "se": se, "p": p, "confidence": 0.95, **interval}
+    interval = {"confidence": _CONFIDENCE, "ci_low": low, "ci_high": high}
+    return row | {"estimate": estimate, "se": se, "p": p, **interval}
 
 
 def _shifts(scores: pl.DataFrame) -> pl.DataFrame:

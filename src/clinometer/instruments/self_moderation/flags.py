@@ -27,11 +27,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 from scipy.stats import rankdata
 
 from clinometer.authoring import Measure, as_estimates
 from clinometer.statistics.clustered import ClusteredMean, Row, clustered_mean
+from clinometer.statistics.intervals import interval_around
 from clinometer.statistics.summaries import NEVER_POOLED
 
 __all__ = ["FEWEST", "auc", "estimate_flags"]
@@ -151,9 +152,9 @@ def _jackknife(judged: pl.DataFrame, clusters: str, confidence: float) -> Row:
         return {"estimate": estimate, "n_clusters": len(without), "note": note}
     df = len(estimates) - 1
     se = float(np.sqrt(df / len(estimates) * np.sum((estimates - estimates.mean()) ** 2)))
-    half = float(stdtrit(df, 0.5 + confidence / 2)) * se
+    low, high = interval_around(estimate, se, confidence, df)
     row: Row = {"estimate": estimate, "se": se, "df": df, "n_clusters": len(estimates)}
-    row |= {"ci_low": max(0.0, estimate - half), "ci_high": min(1.0, estimate + half)}
+    row |= {"ci_low": max(0.0, low), "ci_high": min(1.0, high)}
     if se > 0:
         t = (estimate - 0.5) / se
         row |= {"test": "t", "statistic": t, "p": 2.0 * float(stdtr(df, -abs(t)))}
