@@ -96,6 +96,28 @@ def test_a_directory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
         pass
 
 
+HOLD = """
+import sys, time
+from pathlib import Path
+from clinometer.results.locks import only_process, writing
+folder = Path(sys.argv[1])
+with only_process(folder), writing(folder):
+    print("held", flush=True)
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path), str(HANGS_S)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        with pytest.raises(PlanError, match="another process"), only_process(tmp_path):
+            pass
+        process.kill()
+    with only_process(tmp_path), writing(tmp_path):
+        pass
+
+
 def test_a_second_process_does_not_ask(tmp_path: Path) -> None:
     with (tmp_path / ".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,7 +1,8 @@
 """Locks of a results directory: one process asks, and one writes tables and report, at a time.
 
-The system releases a lock when its process ends, however it ends. Windows has no such locks: there
-a second process, or a directory that is removed, is not noticed.
+The system releases a lock when its process ends, however it ends. Windows opens no directory, and
+lets nobody read what is locked: there one process asks at a time, but a second one that writes
+tables, or answers the same shard, is not noticed.
 """
 
 from __future__ import annotations
@@ -13,19 +14,19 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import cache
 from pathlib import Path
 
+from filelock import lock_descriptor
+
 from clinometer.errors import ClinometerError, InputError, PlanError
 
 _log = logging.getLogger(__name__)
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["CLAIMS", "LOCK", "hold_if_free", "only_process", "writing"]
 
 #: The file that is locked by the process that asks; the one that writes locks the directory itself.
 LOCK = ".lock"
+
+#: Whether a directory, or a file that is read meanwhile, can be locked.
+_LOCKS_ANYTHING = os.name != "nt"
 
 #: Copy of a place elsewhere → what holds the right to ask there.
 CLAIMS: dict[Path, Callable[[], AbstractContextManager[None]]] = {}
@@ -44,13 +45,11 @@ def only_process(directory: Path) -> Iterator[None]:
     claim_at_address = CLAIMS.get(directory.absolute(), nullcontext)
     # The address first: what another machine holds is refused before this one locks its copy.
     with claim_at_address(), _open_lock(directory / LOCK, os.O_RDWR | os.O_CREAT) as lock:
-        try:
-            _hold(lock, wait=False)
-        except BlockingIOError:
+        if not _hold(lock, wait=False):
             raise PlanError(
                 f"{directory}: another process is running this plan; wait until it has ended, or "
                 "name another directory"
-            ) from None
+            )
         with _watch_for_removal(directory / LOCK, lock, directory):
             yield
 
@@ -62,12 +61,7 @@ def hold_if_free(path: Path) -> Iterator[bool]:
     Raises InputError if the file cannot be opened.
     """
     with _open_lock(path, os.O_RDWR) as lock:
-        try:
-            _hold(lock, wait=False)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        yield not _LOCKS_ANYTHING or _hold(lock, wait=False)
 
 
 @contextmanager
@@ -77,7 +71,7 @@ def writing(directory: Path) -> Iterator[None]:
     Raises InputError if the directory was removed meanwhile.
     """
     place = directory.absolute()
-    if fcntl is None or place in _locked_directories or not directory.is_dir():
+    if not _LOCKS_ANYTHING or place in _locked_directories or not directory.is_dir():
         yield
         return
     with _open_lock(directory, os.O_RDONLY) as lock:
@@ -103,16 +97,13 @@ def _open_lock(path: Path, flags: int) -> Iterator[int]:
         os.close(lock)
 
 
-def _hold(lock: int, *, wait: bool) -> None:
-    """Lock; raises BlockingIOError if another process holds the lock and `wait` is False."""
-    if fcntl is None:
-        return
+def _hold(lock: int, *, wait: bool) -> bool:
+    """Lock; returns False if another process holds the lock and `wait` is False."""
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        raise
+        return lock_descriptor(lock, blocking=wait)
     except OSError:  # a file system without locks
         _say_no_locks()
+        return True
 
 
 @cache
