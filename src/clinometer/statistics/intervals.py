@@ -59,8 +59,8 @@ def critical_value(confidence: float | Array, df: float | Array | None = None) -
     """
     from scipy.special import ndtri, stdtrit  # scipy takes long to import
 
-    upper = 0.5 + np.asarray(confidence) / 2.0
-    errors: Array = ndtri(upper) if df is None else stdtrit(df, upper)
+    upper = 0.5 + np.asarray(confidence, np.float64) / 2.0
+    errors = np.asarray(ndtri(upper) if df is None else stdtrit(df, upper), np.float64)
     return float(errors) if np.ndim(errors) == 0 else errors
 
 
@@ -136,13 +136,16 @@ def quantile(
     values = np.moveaxis(np.asarray(draws, np.float64), axis, -1)
     is_finite = np.isfinite(values)
     values = np.where(is_finite, values, np.nan)
-    quantiles = np.asarray(np.quantile(values, shares, axis=-1, method=method))
+    probabilities = np.asarray(shares, np.float64)
+    quantiles = np.asarray(np.quantile(values, probabilities, axis=-1, method=method))
     # `numpy.nanquantile` takes as long for each row as this loop does, and the loop takes only
     # those that need it.
     for row in map(tuple, np.argwhere(~is_finite.all(axis=-1))):
         finite = values[row][is_finite[row]]
         is_enough = len(finite) >= max(fewest, 1)
-        quantiles[..., *row] = np.quantile(finite, shares, method=method) if is_enough else np.nan
+        quantiles[..., *row] = (
+            np.quantile(finite, probabilities, method=method) if is_enough else np.nan
+        )
     return quantiles
 
 
