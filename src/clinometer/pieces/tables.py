@@ -7,7 +7,7 @@ stands where a table says it differently. Rendering is the last step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -85,11 +85,17 @@ class TableColumn:
     same: Same = "shown"
     needs: str = ""
 
-    def cell(self, row: Mapping[str, Any]) -> TableCell:
-        """Write the cell of a row."""
-        is_verdict = self.align == "verdict"
-        style = f"verdict {verdict_class(row['verdict'])}".strip() if is_verdict else self.style
-        return TableCell(self._text(row), style, self.align == "head")
+    def cells(self, rows: Sequence[Mapping[str, Any]]) -> list[TableCell]:
+        """Write the cells of rows; they are empty where the rows lack what the column needs."""
+        if self.needs and all(row.get(self.needs) is None for row in rows):
+            return [TableCell("") for _ in rows]
+        return [TableCell(self._text(row), self._style(row), self.align == "head") for row in rows]
+
+    def is_shown(self, texts: Collection[str]) -> bool:
+        """Say whether a column with such distinct texts is shown: one that is empty is not."""
+        if self.same != "shown" and len(texts) < 2:
+            return False
+        return set(texts) != {""} and (bool(texts) or not self.needs)
 
     def _text(self, row: Mapping[str, Any]) -> str:
         if self.names == ROW:
@@ -99,15 +105,15 @@ class TableColumn:
             return self.missing
         return self.write(*values) if self.digits is None else self.write(*values, self.digits)
 
+    def _style(self, row: Mapping[str, Any]) -> str:
+        is_verdict = self.align == "verdict"
+        return f"verdict {verdict_class(row['verdict'])}".strip() if is_verdict else self.style
+
     @property
     def style(self) -> str:
         """Return the style class of the title, and of cells without one of their own."""
         is_number = self.align is None and self.write is not plain_text
         return "num" if is_number or self.align == "number" else ""
-
-    def is_there(self, rows: Sequence[Mapping[str, Any]]) -> bool:
-        """Say whether rows have what the column needs."""
-        return not self.needs or any(row.get(self.needs) is not None for row in rows)
 
 
 @dataclass(frozen=True)
@@ -163,18 +169,14 @@ class TableSpec:
         bodies: list[list[TableCell]] = []
         constants = []
         for column in map(self._column, self.columns):
-            if not column.is_there(row_dicts):
-                continue
-            cells = [column.cell(row) for row in row_dicts]
+            cells = column.cells(row_dicts)
             texts = {cell.text for cell in cells}
             title = _filled(column.title, filling)
-            if texts == {""} or (column.same == "left out" and len(texts) < 2):
-                continue
-            if column.same == "in caption" and len(texts) < 2:
-                constants += [f"{title}: {text}" for text in texts]
-                continue
-            heads.append(TableCell(title, column.style))
-            bodies.append(cells[:most])
+            if column.is_shown(texts):
+                heads.append(TableCell(title, column.style))
+                bodies.append(cells[:most])
+            elif column.same == "in caption":
+                constants += [f"{title}: {text}" for text in texts if text]
         caption = self.caption.format(**filling)
         return ReportTable(
             caption=f"{caption} {', '.join(constants)}." if constants else caption,
@@ -206,10 +208,12 @@ def declared_column(name: str, declared: Mapping[str, Column]) -> TableColumn:
     return TableColumn(column.title, name, FORMATS[column.format], digits=digits)
 
 
-def head(name: str, title: str = "", **options: Any) -> TableColumn:
+def head(
+    name: str, title: str = "", *, missing: str | None = None, same: Same = "shown"
+) -> TableColumn:
     """Return a column of texts that head their rows; without a `title`, as it is declared."""
     title = title or declared_column(name, {}).title
-    return TableColumn(title, name, align="head", **options)
+    return TableColumn(title, name, align="head", missing=missing, same=same)
 
 
 MODEL = TableColumn("Model", "model", missing="all models", same="in caption")

@@ -456,7 +456,6 @@ INTERVALS = {
     "interval": Interval("ci_low", "ci_high"),
     "pointwise": Interval("pointwise_low", "pointwise_high", "Of the row"),
     "bounds": Interval("bound_low", "bound_high", "Worst case"),
-    "placebos": Interval("placebo_low", "placebo_high", "Placebos, {interval}"),
 }
 
 
