@@ -20,8 +20,17 @@ if TYPE_CHECKING:
 
     from clinometer.asking.budget import Cost
 
-__all__ = ["counting_bar", "echo", "exit_code", "progress_bar", "remark", "say_batches",
-           "say_cost", "say_unfinished", "say_unscored"]  # fmt: skip
+__all__ = [
+    "counting_bar",
+    "echo",
+    "exit_code",
+    "progress_bar",
+    "remark",
+    "say_batches",
+    "say_cost",
+    "say_unfinished",
+    "say_unscored",
+]
 
 #: Longest line of a remark, in characters: of ours all, of what others say the two ends.
 LINE = 500

@@ -9,8 +9,15 @@ from typing import Any, Literal
 from clinometer.numbers import bracketed
 from clinometer.results import CONDITIONS
 
-__all__ = ["WORST", "CheckKind", "GateCheck", "Outcome", "condition_text", "estimate_text",
-           "row_name"]  # fmt: skip
+__all__ = [
+    "WORST",
+    "CheckKind",
+    "GateCheck",
+    "Outcome",
+    "condition_text",
+    "estimate_text",
+    "row_name",
+]
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 CheckKind = Literal["rule", "run", "policy", "compliance", "control"]

@@ -9,8 +9,16 @@ from typing import Any, TypeGuard
 from clinometer.secrets import withhold
 from clinometer.texts import encodable, visible
 
-__all__ = ["DEEPEST", "LONGEST", "as_count", "as_number", "as_object", "clean_text",
-           "describe_kind", "is_list"]  # fmt: skip
+__all__ = [
+    "DEEPEST",
+    "LONGEST",
+    "as_count",
+    "as_number",
+    "as_object",
+    "clean_text",
+    "describe_kind",
+    "is_list",
+]
 
 #: Longest name of a model, error and token that is kept, in characters.
 LONGEST = 400

@@ -33,8 +33,16 @@ from clinometer.sharing.categories import CATEGORIES, UNKNOWN, name_categories, 
 from clinometer.sharing.counts import COUNTS, RUN, Counts, are_impossible, read_counts
 from clinometer.texts import write_text
 
-__all__ = ["NOT_EVIDENCE", "describe", "law_rates", "scoring_rates", "selection_rates", "summary",
-           "write_ll144", "write_tables"]  # fmt: skip
+__all__ = [
+    "NOT_EVIDENCE",
+    "describe",
+    "law_rates",
+    "scoring_rates",
+    "selection_rates",
+    "summary",
+    "write_ll144",
+    "write_tables",
+]
 
 #: Share of the data below which a category sets no benchmark.
 SMALLEST_SHARE = 0.02

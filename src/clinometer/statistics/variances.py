@@ -46,8 +46,16 @@ from scipy.special import expit, gammaincinv, gammaln, ndtr, ndtri, polygamma, s
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, CrossedDesign
 
-__all__ = ["Prior", "Squares", "Variances", "even_points", "inverse_chi2", "prior_of", "student",
-           "variances"]  # fmt: skip
+__all__ = [
+    "Prior",
+    "Squares",
+    "Variances",
+    "even_points",
+    "inverse_chi2",
+    "prior_of",
+    "student",
+    "variances",
+]
 
 _K = len(CROSSED)
 

@@ -30,8 +30,16 @@ from clinometer.stimuli.words import (
     word_key,
 )
 
-__all__ = ["ARBITRARY_WORDS", "AnswerVocabulary", "Citation", "Dimension",
-           "Stereotype", "Study", "arbitrary_name", "things_name"]  # fmt: skip
+__all__ = [
+    "ARBITRARY_WORDS",
+    "AnswerVocabulary",
+    "Citation",
+    "Dimension",
+    "Stereotype",
+    "Study",
+    "arbitrary_name",
+    "things_name",
+]
 
 
 #: The control study of words that name no group.

@@ -21,9 +21,16 @@ from clinometer.results.verdicts import verdict_kind
 from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
 __all__ = [
-    "FILTERS", "PAGE", "PREVIEW", "SORTS", "AnswerTables", "AnswerSelection", "Neighbours",
-    "choices", "find_tables",
-]  # fmt: skip
+    "FILTERS",
+    "PAGE",
+    "PREVIEW",
+    "SORTS",
+    "AnswerTables",
+    "AnswerSelection",
+    "Neighbours",
+    "choices",
+    "find_tables",
+]
 
 #: Answers on a page.
 PAGE = 50

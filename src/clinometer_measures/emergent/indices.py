@@ -31,8 +31,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-__all__ = ["NOBODY", "Allocation", "divergence", "entropy", "expected_divergence",
-           "expected_entropy", "expected_explored", "explored", "stratification"]  # fmt: skip
+__all__ = [
+    "NOBODY",
+    "Allocation",
+    "divergence",
+    "entropy",
+    "expected_divergence",
+    "expected_entropy",
+    "expected_explored",
+    "explored",
+    "stratification",
+]
 
 #: Numbers of jobs, (rounds, groups).
 Allocation = NDArray[np.int64]

@@ -26,8 +26,17 @@ from clinometer.authoring import (
     holds,
 )
 
-__all__ = ["LETTERS", "NAME", "SEPARATOR", "EmergentPart", "EmergentWording", "Script", "groups_in",
-           "part_of", "write_script"]  # fmt: skip
+__all__ = [
+    "LETTERS",
+    "NAME",
+    "SEPARATOR",
+    "EmergentPart",
+    "EmergentWording",
+    "Script",
+    "groups_in",
+    "part_of",
+    "write_script",
+]
 
 #: The instrument, and its part of a study.
 NAME = "emergent"

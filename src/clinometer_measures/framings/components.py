@@ -42,8 +42,16 @@ from clinometer.statistics.intervals import (
 )
 from clinometer_measures.framings.fraction import effect_columns
 
-__all__ = ["FramedScores", "Holding", "LevelContrast", "VarianceComponent", "components",
-           "contrasts", "holding", "level_weights"]  # fmt: skip
+__all__ = [
+    "FramedScores",
+    "Holding",
+    "LevelContrast",
+    "VarianceComponent",
+    "components",
+    "contrasts",
+    "holding",
+    "level_weights",
+]
 
 Array = NDArray[np.float64]
 K = TypeVar("K")

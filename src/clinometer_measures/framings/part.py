@@ -16,8 +16,18 @@ from pydantic import AfterValidator, Field, model_validator
 from clinometer.authoring import Name, Strict, Study, StudyError, holds
 from clinometer_measures.framings.fraction import balanced_fraction
 
-__all__ = ["FORM", "NAME", "Factor", "Framing", "FramingForm", "FramingsPart", "Place",
-           "factors_of", "framings_of", "part_of"]  # fmt: skip
+__all__ = [
+    "FORM",
+    "NAME",
+    "Factor",
+    "Framing",
+    "FramingForm",
+    "FramingsPart",
+    "Place",
+    "factors_of",
+    "framings_of",
+    "part_of",
+]
 
 #: The instrument, and its part of a study.
 NAME = "framings"

@@ -25,8 +25,17 @@ from clinometer.authoring import (
     word_key,
 )
 
-__all__ = ["NAME", "SENTENCES", "GroupTraitsPart", "TraitPair", "dimension_of", "groups_of",
-           "part_of", "people_lean", "traits_of"]  # fmt: skip
+__all__ = [
+    "NAME",
+    "SENTENCES",
+    "GroupTraitsPart",
+    "TraitPair",
+    "dimension_of",
+    "groups_of",
+    "part_of",
+    "people_lean",
+    "traits_of",
+]
 
 #: The instrument, and its part of a study.
 NAME = "group_traits"

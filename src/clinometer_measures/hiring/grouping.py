@@ -10,8 +10,14 @@ import polars as pl
 
 from clinometer_measures.hiring.rates import SelectionCounts
 
-__all__ = ["FEWEST_DECIDED", "FEWEST_SELECTED", "GROUPINGS", "counted_by", "counts_by_group",
-           "is_small"]  # fmt: skip
+__all__ = [
+    "FEWEST_DECIDED",
+    "FEWEST_SELECTED",
+    "GROUPINGS",
+    "counted_by",
+    "counts_by_group",
+    "is_small",
+]
 
 #: What candidates are grouped by → the columns.
 GROUPINGS: Mapping[str, tuple[str, ...]] = {

@@ -26,10 +26,34 @@ from clinometer.authoring import (
     read_items,
 )
 
-__all__ = ["BETTER", "CALLBACK", "CHOICE", "DIGITS", "GROUPS", "KINDS", "LONGER", "LOWEST", "NAME",
-           "POINTS", "SCORE", "STEPS", "Cue", "HiringPart", "HiringWording", "Occupation", "Resume",
-           "SignalledGroup", "all_resumes", "groups_of_names", "has_scores", "part_of",
-           "resume_text", "score_templates", "sentence_text", "wording_texts"]  # fmt: skip
+__all__ = [
+    "BETTER",
+    "CALLBACK",
+    "CHOICE",
+    "DIGITS",
+    "GROUPS",
+    "KINDS",
+    "LONGER",
+    "LOWEST",
+    "NAME",
+    "POINTS",
+    "SCORE",
+    "STEPS",
+    "Cue",
+    "HiringPart",
+    "HiringWording",
+    "Occupation",
+    "Resume",
+    "SignalledGroup",
+    "all_resumes",
+    "groups_of_names",
+    "has_scores",
+    "part_of",
+    "resume_text",
+    "score_templates",
+    "sentence_text",
+    "wording_texts",
+]
 
 #: The instrument, and its part of a study.
 NAME = "hiring"

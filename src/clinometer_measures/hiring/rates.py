@@ -48,8 +48,14 @@ from clinometer_measures.hiring.components import (
 from clinometer_measures.hiring.draws import log_rate, share_quantiles
 from clinometer_measures.hiring.ratios import RatioTest
 
-__all__ = ["FOUR_FIFTHS", "ImpactRatio", "SelectionCounts", "impact_ratios", "share_intervals",
-           "shrink_intersections"]  # fmt: skip
+__all__ = [
+    "FOUR_FIFTHS",
+    "ImpactRatio",
+    "SelectionCounts",
+    "impact_ratios",
+    "share_intervals",
+    "shrink_intersections",
+]
 
 Array = NDArray[np.float64]
 

@@ -25,9 +25,22 @@ from clinometer.authoring import (
     unknown,
 )
 
-__all__ = ["KINDS", "NAME", "QUESTIONS", "SENTENCES", "SIDES", "SPEAKER_WORDINGS", "Kind",
-           "MatchedGuisePart", "TextPair", "article", "part_of", "texts_in_order",
-           "texts_of", "words_of"]  # fmt: skip
+__all__ = [
+    "KINDS",
+    "NAME",
+    "QUESTIONS",
+    "SENTENCES",
+    "SIDES",
+    "SPEAKER_WORDINGS",
+    "Kind",
+    "MatchedGuisePart",
+    "TextPair",
+    "article",
+    "part_of",
+    "texts_in_order",
+    "texts_of",
+    "words_of",
+]
 
 #: The instrument, and its part of a study.
 NAME = "matched_guise"

@@ -47,8 +47,15 @@ from clinometer_measures.networks.setting import FEWEST, Setting
 from clinometer_measures.networks.spreading import activate
 from clinometer_measures.networks.valence import Rated, slopes
 
-__all__ = ["FEW_WORDS", "NEAREST", "draw_words", "nearest_words", "place_row", "placebo_effects",
-           "placebo_slopes"]  # fmt: skip
+__all__ = [
+    "FEW_WORDS",
+    "NEAREST",
+    "draw_words",
+    "nearest_words",
+    "place_row",
+    "placebo_effects",
+    "placebo_slopes",
+]
 
 Places = NDArray[np.intp]
 Rows = Mapping[str, list[int]]

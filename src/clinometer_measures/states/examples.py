@@ -28,8 +28,15 @@ from clinometer_measures.states.dictionary import Dictionary
 from clinometer_measures.states.readers.states import locate
 from clinometer_measures.states.tables import CONTEXTS
 
-__all__ = ["dictionary_examples", "for_senses", "holds", "read_examples", "read_word_examples",
-           "senses_of", "write_examples"]  # fmt: skip
+__all__ = [
+    "dictionary_examples",
+    "for_senses",
+    "holds",
+    "read_examples",
+    "read_word_examples",
+    "senses_of",
+    "write_examples",
+]
 
 #: How many senses a message names.
 MOST_NAMES = 5

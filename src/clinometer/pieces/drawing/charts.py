@@ -19,9 +19,30 @@ from clinometer.numbers import interval, number, p_value
 from clinometer.pieces.drawing.theme import CONFIG, line_styles
 from clinometer.results import Measure
 
-__all__ = ["LABELS", "TIPS", "Axis", "Row", "across", "banded", "bare", "blocks", "down", "ground",
-           "in_layers", "in_panels", "labels_width", "line_channels", "measured", "neutral_rule",
-           "once", "styled_channel", "ticks", "tooltips", "up", "vega_lite"]  # fmt: skip
+__all__ = [
+    "LABELS",
+    "TIPS",
+    "Axis",
+    "Row",
+    "across",
+    "banded",
+    "bare",
+    "blocks",
+    "down",
+    "ground",
+    "in_layers",
+    "in_panels",
+    "labels_width",
+    "line_channels",
+    "measured",
+    "neutral_rule",
+    "once",
+    "styled_channel",
+    "ticks",
+    "tooltips",
+    "up",
+    "vega_lite",
+]
 
 Row = dict[str, Any]
 

@@ -14,8 +14,17 @@ from importlib.resources import files
 from itertools import cycle
 from typing import Any
 
-__all__ = ["ACTIVATION", "CONFIG", "HEAT", "HEAT_STEPS", "YES", "category_colors", "line_styles",
-           "light", "stylesheet"]  # fmt: skip
+__all__ = [
+    "ACTIVATION",
+    "CONFIG",
+    "HEAT",
+    "HEAT_STEPS",
+    "YES",
+    "category_colors",
+    "line_styles",
+    "light",
+    "stylesheet",
+]
 
 _CATEGORIES = ("race", "gender", "religion", "health")
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"

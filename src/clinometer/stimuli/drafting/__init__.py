@@ -12,6 +12,17 @@ from clinometer.stimuli.drafting.drafts import (
 from clinometer.stimuli.drafting.synonyms import seed_words, synonym_candidate, synonym_prompt
 from clinometer.stimuli.drafting.valence import Lexicon
 
-__all__ = ["DecisionDraft", "Draft", "Lexicon", "SynonymDraft", "accept", "decision_candidates",
-           "decision_question", "read_draft", "seed_words", "synonym_candidate", "synonym_prompt",
-           "to_yaml"]  # fmt: skip
+__all__ = [
+    "DecisionDraft",
+    "Draft",
+    "Lexicon",
+    "SynonymDraft",
+    "accept",
+    "decision_candidates",
+    "decision_question",
+    "read_draft",
+    "seed_words",
+    "synonym_candidate",
+    "synonym_prompt",
+    "to_yaml",
+]

@@ -26,8 +26,17 @@ from clinometer.texts import visible
 from clinometer_measures.networks.family import FAMILY
 from clinometer_measures.networks.tables import COLUMNS
 
-__all__ = ["APPROACHES", "LONGEST_WORD", "NETWORK", "PAGE_COLUMNS", "PUBLISHED", "Networks", "dot",
-           "group_rows", "read_networks"]  # fmt: skip
+__all__ = [
+    "APPROACHES",
+    "LONGEST_WORD",
+    "NETWORK",
+    "PAGE_COLUMNS",
+    "PUBLISHED",
+    "Networks",
+    "dot",
+    "group_rows",
+    "read_networks",
+]
 
 #: The study whose published values are shown.
 PUBLISHED = "abramski2025"
