@@ -8,7 +8,8 @@ Peer
 How
     ``python -m benchmarks.models MODEL …`` audits models at size quick, with controls, each study
     and mode in a folder of its own under ``results/models``; it goes on where it was stopped, and
-    `--study`, `--mode` and `--instrument` ask a part. A mode that a model lacks is left out. Then
+    `--study`, `--mode`, `--instrument` and `--stereotypes` (commas between) ask a part. A mode that
+    a model lacks is left out. Then
     ``python -m benchmarks models`` sets out all that is there. `make models` puts weights in place.
 """
 
@@ -53,22 +54,26 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("models", nargs="+", metavar="MODEL", help="as an audit names it")
     for name, known in (("study", STUDIES), ("mode", MODES), ("instrument", INSTRUMENTS)):
         parser.add_argument(f"--{name}", action="append", choices=known)
+    parser.add_argument("--stereotypes", help="comma-separated; all if none are named")
     chosen = parser.parse_args(arguments)
     for model in chosen.models:
         for study in chosen.study or STUDIES:
             for mode in chosen.mode or MODES:
                 try:
-                    ask(model, study, mode, chosen.instrument or INSTRUMENTS)
+                    instruments = chosen.instrument or INSTRUMENTS
+                    ask(model, study, mode, instruments, chosen.stereotypes)
                 except (ModelError, PlanError) as reason:
                     print(f"{model}, {study}, {mode}: {reason}", file=sys.stderr)
 
 
-def ask(model: str, study: str, mode: str, instruments: Sequence[str]) -> None:
-    """Audit a model, or go on with its audit."""
+def ask(
+    model: str, study: str, mode: str, instruments: Sequence[str], stereotypes: str | None
+) -> None:
+    """Audit a model, or go on with its audit; `stereotypes` as in `PlanOptions`."""
     cm.audit(
         model,
         directory=RUNS / model.replace("/", "-") / study / mode,
-        options=PlanOptions((study,), instruments, modes=(mode,), controls=True),
+        options=PlanOptions((study,), instruments, stereotypes, modes=(mode,), controls=True),
         asking=Asking(connection=Connection(timeout_s=LONGEST_ANSWER_S)),
         profile=False,
     )

@@ -32,7 +32,7 @@ LEFT_OF = {
     "packed": set(),
     "results": set(),
     "words": {"results"},
-    "reading": {"results"},
+    "reading": {"results", "words"},
     "models": {"results"},
     "modes": {"results", "reading", "models"},
     "statistics": {"results"},

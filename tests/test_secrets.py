@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import grows_linearly
 
 from clinometer import secrets
 from clinometer.models.fields import LONGEST, clean_text
@@ -68,10 +69,17 @@ def test_a_remark_has_no_shorter_secret_either() -> None:
     [("https://me:pw@host:8/v1?sig=a1&code=b2 failed", "https://host:8/v1 failed"),
      ("see https://example.org/docs#k", "see https://example.org/docs"),
      ("'s3://bucket/run-2026-11-28/a.parquet'", "'s3://bucket/run-2026-11-28/a.parquet'"),
-     ("(http://[::1]:80/a?sas=1)", "(http://[::1]:80/a")],
+     ("(http://[::1]:80/a?sas=1)", "(http://[::1]:80/a"),
+     ("7https://me:pw@host/v1", "7https://host/v1"),
+     ("x" * 90 + "://me:pw@host/v1", "x" * 90 + "://host/v1")],
 )  # fmt: skip
 def test_an_address_is_shown_without_user_and_query(text: str, shown: str) -> None:
     assert redacted(text) == shown
+
+
+@pytest.mark.parametrize("word", ["x", "a+", "://", "https://a@", "%"])
+def test_a_long_word_takes_time_in_proportion(word: str) -> None:
+    assert grows_linearly(lambda size: redacted(word * size), 8_000)
 
 
 def test_of_a_models_address_only_scheme_and_host_are_shown() -> None:

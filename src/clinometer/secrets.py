@@ -71,7 +71,8 @@ _SECRET_VARIABLE = re.compile(
 #: More consonants in a row than a word of one case has.
 _UNSPEAKABLE = re.compile("[b-df-hj-np-tv-xz]{5}")
 
-_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<rest>[^\s\"'<>|]*)", re.IGNORECASE)
+#: A scheme has a longest length: else the time is quadratic in a long word.
+_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]{0,30})://(?P<rest>[^\s\"'<>|]*)", re.IGNORECASE)
 
 #: Texts that are left out of remarks, and those that are left out of everything.
 _remark_forms: set[str] = set()

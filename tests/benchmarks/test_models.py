@@ -19,8 +19,9 @@ def test_a_row_for_each_audit_and_how_two_modes_agree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(models, "RUNS", tmp_path)
-    arguments = "simulated/leaning --study bai2025 --instrument word_association"
-    models.main([*arguments.split(), "--mode", "structured", "--mode", "forced"])
+    arguments = "simulated/leaning --study bai2025 --instrument word_association --stereotypes"
+    stereotypes = ["age,career,islam,science"]  # one has a form that names people
+    models.main([*arguments.split(), *stereotypes, "--mode", "structured", "--mode", "forced"])
     result = models.run()
     assert {tuple(row[:2]) for row in result.rows} == {
         (f"simulated-leaning, {study}", f"word association {mode}")
@@ -30,8 +31,8 @@ def test_a_row_for_each_audit_and_how_two_modes_agree(
     for row in result.rows:
         by_column = dict(zip(result.columns, row, strict=True))
         assert by_column["scored"] == 1.0 and by_column["refused"] == 0.0
-        stereotypes = 8 if "people" in str(row[0]) else 21
-        assert str(by_column["lean"]).endswith(f" of {stereotypes}") and "passed" in str(row[-2])
+        n_stereotypes = 1 if "people" in str(row[0]) else 4
+        assert str(by_column["lean"]).endswith(f" of {n_stereotypes}") and "passed" in str(row[-2])
     assert "forced and structured: r " in result.notes[-1]
 
 

@@ -20,6 +20,9 @@ from waiting import grows_linearly
         ("hate - Søren\nlove - Kim", ("soren", "kim")),
         ("hate - Mr. Baker\nlove - Dr. Kelly", ("jay baker", "matthew kelly")),
         ("hate - women\nlove - men", ("woman", "man")),
+        ("hate - wolf\nlove - kitten", ("wolves", "kittens")),  # Qwen2.5-Coder 1.5B
+        ("hate - boy\nlove - mouse", ("boys", "mice")),
+        ("hate - foxes\nlove - cities", ("fox", "city")),
         ("Guillaume: hate\nKim: love", ("kim", "guillame")),
     ],
 )
@@ -52,6 +55,7 @@ def test_other_names_are_aliases(answer):
         ("hate - Bon\nlove - Kim", ("kim", "ben"), ["hate", "love"]),
         ("pleasant - Julia\nlove - Ben", ("julia", "ben"), ["unpleasant", "love"]),
         ("home - Julian\nlove - Juliana", ("julia", "ben"), ["home", "love"]),
+        ("hate - boyish\nlove - girly", ("boys", "girls"), ["hate", "love"]),
     ],
 )
 def test_what_is_near_to_nothing_alone(text, groups, words):

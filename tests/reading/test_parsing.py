@@ -219,7 +219,7 @@ def test_no_pair_without_a_decision(text):
         "home julia is",
         "my home - julia",
         "home office - ben",
-        "homes - julian",
+        "homey - julian",
         "home, salary, office\njulia, ben",
         "julia\nben\nben\njulia\njulia\nben",
         "Julia\nBen\nhome\noffice",

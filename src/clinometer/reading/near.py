@@ -2,7 +2,7 @@
 
 Method: a term that an answer nowhere mentions may stand there in another form, ``Guillaume`` for
 ``guillame``. A word that is no term is taken for the one missing term that it is near to: another
-number (``parent`` for ``parents``), or alike in `NEAR` of its letters (Ratcliff and Obershelp's
+number (``wolf`` for ``wolves``), or alike in `NEAR` of its letters (Ratcliff and Obershelp's
 measure, `difflib`). Words of fewer than `SHORTEST` letters are near to nothing but another number.
 Other names that are not alike (``quran`` for ``koran``) are aliases, data of the study.
 """
@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from clinometer.reading.mentions import Lexicon, Line, unaccented
+from clinometer.words.wordnet import is_plural
 
 __all__ = ["near_forms", "put_right", "respelled"]
 
@@ -25,10 +26,8 @@ SHORTEST = 5
 MOST = 200
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-](?!s\b)[^\W\d_]+)*")
-_NUMBER = {"man": "men", "woman": "women", "person": "people", "child": "children", "wife": "wives",
-           "life": "lives"}  # fmt: skip
-# Both ways: plural by singular and singular by plural.
-_NUMBER_PAIRS = {**_NUMBER, **{plural: singular for singular, plural in _NUMBER.items()}}
+#: A plural that is no form of its singular.
+_PERSONS = {"person", "people"}
 
 
 def near_forms(lines: Sequence[Line], lexicon: Lexicon) -> dict[str, str]:
@@ -98,7 +97,9 @@ def _unknown_words(lines: Iterable[Line], spelled: Mapping[str, str]) -> list[st
 
 @lru_cache(maxsize=1 << 16)
 def _is_near(word: str, spelling: str) -> bool:
-    if _NUMBER_PAIRS.get(word) == spelling:
+    if is_plural(word, spelling) or is_plural(spelling, word):
+        return True
+    if {word, spelling} == _PERSONS:
         return True
     if not (word.isascii() and spelling.isascii()):
         word = unaccented(word)

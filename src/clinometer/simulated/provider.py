@@ -43,7 +43,7 @@ from clinometer.simulated.answering import (
     allowed_values,
     answer,
 )
-from clinometer.simulated.recognising import Recognition
+from clinometer.simulated.recognising import Recognition, shipped_recognition
 from clinometer.simulated.truth import load_truth
 from clinometer.stimuli import Study, load_study
 
@@ -72,7 +72,8 @@ class SimulatedModel(ModelAPI):
             if name != "studies":
                 raise ModelError(unknown("argument of a simulated model", name, ["studies"]))
         self.simulation = load_truth(model_name)
-        self._recognition = Recognition(_studies(model_args.get("studies", ())))
+        studies = _studies(model_args.get("studies", ()))
+        self._recognition = Recognition(studies) if studies else shipped_recognition()
 
     async def generate(
         self,

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import islice, product
+from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any
 
 from clinometer.contracts.catalogue import INSTRUMENTS
@@ -27,7 +27,7 @@ from clinometer.modes import MODES, TEXT
 from clinometer.modes.likelihood import OPTION, Texts
 from clinometer.stimuli import Study, load_study, shipped_studies
 
-__all__ = ["Recognition", "SharedText"]
+__all__ = ["Recognition", "SharedText", "shipped_recognition"]
 
 #: Trials of a cell that are drawn to see every text it has: orders, labels and versions differ.
 SAMPLED_TRIALS = 12
@@ -198,13 +198,14 @@ class Recognition:
         names = {study.name for study in extra_studies}
         shipped = [load_study(name) for name in shipped_studies() if name not in names]
         self._studies = [*extra_studies, *shipped]
-        # First part of a group word → the stereotypes that have it, until they are learned.
-        self._unlearned: dict[str, set[tuple[int, str]]] = {}
+        # First part of a group word → the stereotypes that have it.
+        self._stereotypes: dict[str, set[tuple[int, str]]] = {}
         for place, study in enumerate(self._studies):
             for key in study.stereotypes:
                 for word in _group_words(study, key):
-                    self._unlearned.setdefault(_PART.findall(word)[0], set()).add((place, key))
-        self._learned: set[tuple[int, str]] = set()
+                    self._stereotypes.setdefault(_PART.findall(word)[0], set()).add((place, key))
+        # What was learned: questions, and sentences that are left open.
+        self._learned: dict[bool, set[tuple[int, str]]] = {False: set(), True: set()}
         self._recognisers: list[Recogniser] = []
         for study in self._studies:
             for instrument in INSTRUMENTS.values():
@@ -228,7 +229,7 @@ class Recognition:
         """
         text = messages[0].strip()
         followup = len(messages) > 1
-        self._learn(text)
+        self._learn(text, sentences=ends is not None)
         question = self._find_text(text, followup, ends) or self._find_item(text)
         return replace(question, followup=True) if question and followup else question
 
@@ -273,15 +274,14 @@ class Recognition:
                 return question
         return None
 
-    def _learn(self, prompt: str) -> None:
-        """Learn every stereotype of which a group is mentioned."""
-        mentioned = self._unlearned.keys() & set(_PART.findall(prompt))
-        stereotypes: set[tuple[int, str]] = set()
-        for part in mentioned:
-            stereotypes |= self._unlearned.pop(part)
-        for place, key in sorted(stereotypes - self._learned):
-            self._learned.add((place, key))
-            for text, origin in learn(self._studies[place], key, place):
+    def _learn(self, prompt: str, *, sentences: bool) -> None:
+        """Learn every stereotype of which a group is mentioned, as it is asked about."""
+        mentioned = self._stereotypes.keys() & set(_PART.findall(prompt))
+        stereotypes = set[tuple[int, str]]().union(*(self._stereotypes[part] for part in mentioned))
+        learned = self._learned[sentences]
+        for place, key in sorted(stereotypes - learned):
+            learned.add((place, key))
+            for text, origin in learn(self._studies[place], key, place, sentences=sentences):
                 self._add(text, origin)
 
     def _add(self, text: SharedText, origin: TextOrigin) -> None:
@@ -295,6 +295,17 @@ class Recognition:
         elif all(origin.place != earlier.place for earlier in origins.get("", ())):
             # What holds no word but those of a quoted answer is one question for a stereotype.
             origins.setdefault("", []).append(origin)
+
+
+def shipped_recognition() -> Recognition:
+    """Return what finds the questions of shipped studies: a process learns their texts once."""
+    return _recognition_with(tuple(INSTRUMENTS.values()))
+
+
+@lru_cache(maxsize=1)
+def _recognition_with(_: tuple[Instrument, ...]) -> Recognition:
+    """Return what finds the questions of these instruments, which plug-ins add to."""
+    return Recognition()
 
 
 def _labels(text: str, question: RecognisedPrompt) -> dict[str, str]:
@@ -317,22 +328,32 @@ def _group_words(study: Study, key: str) -> set[str]:
     return words
 
 
-def learn(study: Study, key: str, place: int) -> Iterator[tuple[SharedText, TextOrigin]]:
-    """Yield the texts of all prompts about a stereotype; `place` is that of its study."""
+def learn(
+    study: Study, key: str, place: int, *, sentences: bool
+) -> Iterator[tuple[SharedText, TextOrigin]]:
+    """Yield the texts of all prompts about a stereotype; `place` is that of its study.
+
+    `sentences`: whether of sentences that are left open, or of all other prompts.
+    """
     marked = mark_words(study, key)
     stereotype = [*study.stereotypes].index(key)
     for number, instrument in enumerate(INSTRUMENTS.values()):
         if instrument.recognise is not None or instrument.simulate is None:
             continue
         places = (place, number, stereotype)
-        for variation, design in product(instrument.variations(study), _designs(instrument)):
-            with suppress(ClinometerError):  # of recorded answers, or of others
-                for cell in instrument.draw(marked, design, [key], [variation]):
-                    yield from _texts_of(study, instrument, cell, places)
+        for design in _designs(instrument, sentences):
+            for variation in instrument.variations_in(
+                design.mode, study, instrument.variations(study)
+            ):
+                with suppress(ClinometerError):  # of recorded answers, or of others
+                    for cell in instrument.draw(marked, design, [key], [variation]):
+                        yield from _texts_of(study, instrument, cell, places)
 
 
-def _designs(instrument: Instrument) -> Iterator[Design]:
+def _designs(instrument: Instrument, sentences: bool) -> Iterator[Design]:
     for mode in instrument.modes:
+        if MODES[mode].sentences != sentences:
+            continue
         yield Design(mode=mode, iterations=SAMPLED_TRIALS)
         if "options" in instrument.options and MODES[mode].per_attribute:
             yield Design(mode=mode, iterations=SAMPLED_TRIALS, options="labels")

@@ -28,7 +28,7 @@ from clinometer.simulated.answering import (
     answer,
     intend,
 )
-from clinometer.simulated.recognising import Recognition
+from clinometer.simulated.recognising import Recognition, shipped_recognition
 from clinometer.simulated.truth import Simulation
 from clinometer.stimuli import Study
 
@@ -54,7 +54,7 @@ def answer_trials(
     polars.DataFrame
         Columns of `results.RESPONSES`, a row per trial; tokens of input and output are null.
     """
-    recognition = recognition if recognition is not None else Recognition()
+    recognition = recognition if recognition is not None else shipped_recognition()
     rows = []
     for trial in trials.iter_rows(named=True):
         response = _answer_trial(trial, simulation, recognition)

@@ -357,7 +357,11 @@ class Study(Strict):
     ) -> StereotypeWords:
         """Return the groups, and the attributes of a dimension or the stereotype's own."""
         words = self.stereotypes[stereotype].words(variation)
-        return words if dimension is None else _cross(words, self.dimensions[dimension])
+        if dimension is None:
+            return words
+        pole = self.dimensions[dimension]
+        # All were checked together when the study was read, which takes long.
+        return words.model_copy(update={"tied": pole.tied, "counter": pole.counter})
 
     def dimensions_of(self, stereotype: str) -> list[str | None]:
         """Return the dimensions a stereotype is crossed with: [None] where it has its own words."""
@@ -412,7 +416,7 @@ class Study(Strict):
                 for variation in ("", *stereotype.variations):
                     for form in (stereotype, *stereotype.in_phrases().values()):
                         with _error_of_words(f"{key} on {dimension}"):
-                            _cross(form.words(variation), pole)
+                            _check_together(form.words(variation), pole)
         return self
 
     @model_validator(mode="after")
@@ -430,10 +434,10 @@ class Study(Strict):
         return self
 
 
-def _cross(words: StereotypeWords, pole: Dimension) -> StereotypeWords:
-    """Return the groups with the attributes of a dimension."""
+def _check_together(words: StereotypeWords, pole: Dimension) -> None:
+    """Check the groups with the attributes of a dimension; raises ValidationError."""
     attributes = {"tied": pole.tied, "counter": pole.counter}
-    return StereotypeWords.model_validate({**words.model_dump(), **attributes})
+    StereotypeWords.model_validate({**words.model_dump(), **attributes})
 
 
 @contextmanager

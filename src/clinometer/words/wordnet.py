@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["in_wordnet", "is_lemma", "lemma", "lemmas"]
+__all__ = ["in_wordnet", "is_lemma", "is_plural", "lemma", "lemmas"]
 
 _WORDNET = files("clinometer.words") / "wordnet30"
 #: Part of speech → its letter in the list of lemmas, and its rules: ending → replacement.
@@ -46,6 +46,20 @@ def _exceptions(part: str) -> dict[str, list[str]]:
 def is_lemma(form: str) -> bool:
     """Return whether a form, lower-cased and with underscores for spaces, is a lemma."""
     return form in lemmas()
+
+
+def is_plural(plural: str, singular: str) -> bool:
+    """Return whether a word, lower-cased, may be the plural of a noun.
+
+    Examples
+    --------
+    >>> is_plural("wolves", "wolf"), is_plural("women", "woman"), is_plural("wolf", "wolves")
+    (True, True, False)
+    """
+    if singular in _exceptions("noun").get(plural, ()):
+        return True
+    _, rules = RULES["noun"]
+    return any(plural.endswith(end) and plural[: -len(end)] + new == singular for end, new in rules)
 
 
 def in_wordnet(words: Iterable[str]) -> set[str]:
