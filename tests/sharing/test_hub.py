@@ -9,6 +9,7 @@ import yaml
 
 from clinometer.directory.results import read_results
 from clinometer.errors import InputError
+from clinometer.numbers import interval
 from clinometer.results import join_methods
 from clinometer.results.ranges import IN_PROMPTS, lean_text
 from clinometer.sharing import write_hub
@@ -38,7 +39,8 @@ def test_the_hub_s_client_reads_the_means_of_every_model(audited, tmp_path):
         assert entry.task_id == f"{row['study']}-{row['measure']}-{row['mode']}"
         assert entry.source_url == "https://example.org/bundle"
         assert f"neutral is {row['neutral']:g}" in entry.notes
-        assert f"{row['ci_low']:.2f} to {row['ci_high']:.2f} in other prompts; " in entry.notes
+        ends = interval(row["ci_low"], row["ci_high"])
+        assert f"{ends} in other prompts; " in entry.notes
         lean = lean_text(row["verdict_bounded"], row["verdict"], row["conditional_on"])
         assert f"; {lean}; " in entry.notes
     # Without a verdict on them, the values of two models differ: they are not one model's twice.
