@@ -182,7 +182,7 @@ def test_a_synonym_that_drifts_is_found(synonym: str, finding: str) -> None:
 def test_sets_that_drift_are_found() -> None:
     summary, findings = check_valence({"agony": "pain"}, {"joy": "calm"}, LEXICON)
     assert summary == (
-        "tied -0.90 → -0.80, counter +0.90 → +0.50, difference +1.80 → +1.30 "
+        "tied −0.90 → −0.80, counter +0.90 → +0.50, difference +1.80 → +1.30 "
         "(2 of 2 pairs in v.csv)"
     )
     assert findings == [
