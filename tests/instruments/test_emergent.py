@@ -353,14 +353,18 @@ def plan(keys: list[str], iterations: int = 2) -> Plan:
     )
 
 
-def ask(a_plan: Plan, directory: Path, epsilon: float) -> None:
+def ask(a_plan: Plan, directory: Path, choose: Callable[[Row], str]) -> None:
     """Write the journal of an agent that plays all episodes, and the tables."""
     claim(directory, a_plan)
     with closing(Journal(directory, MODEL)) as journal:
         for trial in a_plan.trials().iter_rows(named=True):
-            game = played(trial, lambda q: agent_in_prompts(q["prompt"], epsilon))
+            game = played(trial, choose)
             journal.append({"trial_id": trial["trial_id"], **game.answer()})
     tabulate(directory)
+
+
+def agent(epsilon: float) -> Callable[[Row], str]:
+    return lambda question: agent_in_prompts(question["prompt"], epsilon)
 
 
 def agent_in_prompts(prompt: str, epsilon: float) -> str:
@@ -414,13 +418,13 @@ def test_a_run_killed_in_the_middle_of_an_episode_goes_on_there(
     _, err = again.communicate()
     assert again.returncode == 0, err
     assert server.prompts.total() == 18 + 15  # the call under way is asked again, and no other
-    ask(plan(["harbour"], 1), tmp_path / "whole", 0.1)
+    ask(plan(["harbour"], 1), tmp_path / "whole", agent(0.1))
     tables = [read_table(tmp_path / name / "scores.parquet") for name in ("r", "whole")]
     assert tables[0].equals(tables[1])
 
 
 def test_the_page_sets_the_model_beside_agents(tmp_path: Path) -> None:
-    ask(plan(["harbour", "own_skills", "dealt_names"], 4), tmp_path / "r", 0.1)
+    ask(plan(["harbour", "own_skills", "dealt_names"], 4), tmp_path / "r", agent(0.1))
     rows = read_table(tmp_path / "r" / "allocations.parquet")
     model_rows = rows.filter(pl.col("agent").is_null(), pl.col("control").is_null())
     scores = read_table(tmp_path / "r" / "scores.parquet").filter(
@@ -440,10 +444,20 @@ def test_the_page_sets_the_model_beside_agents(tmp_path: Path) -> None:
     assert placebos.is_empty()  # halves of names are no groups to be split
 
 
+def test_episodes_that_are_all_alike_have_no_interval(tmp_path: Path) -> None:
+    """They do not show that others will be."""
+    ask(plan(["harbour"], 4), tmp_path / "r", lambda q: Script.read(q["script"]).jobs[0])
+    rows = read_table(tmp_path / "r" / "allocations.parquet").filter(pl.col("agent").is_null())
+    by_quantity = {row["quantity"]: row for row in rows.iter_rows(named=True)}
+    explored, success = by_quantity["explored"], by_quantity["did_well"]
+    assert explored["estimate"] == 0.25 and explored["ci_low"] is None
+    assert success["ci_low"] < success["estimate"] < success["ci_high"]
+
+
 def test_two_runs_are_compared(tmp_path: Path) -> None:
     for name, epsilon in (("random", 1.0), ("greedy", 0.0)):
         keys = ["harbour", "farm", "town", "forest", "quarry", "own_skills", "dealt_names"]
-        ask(plan(keys, 4), tmp_path / name, epsilon)
+        ask(plan(keys, 4), tmp_path / name, agent(epsilon))
     (decision,) = compare(tmp_path / "random", tmp_path / "greedy").decisions()
     assert decision.verdict == "worse"
 

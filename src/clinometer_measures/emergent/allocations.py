@@ -206,14 +206,16 @@ def _agent_values(name: str, task: BanditTask) -> dict[str, Array]:
 
 
 def _interval(values: Array, pairs: Sequence[str]) -> tuple[float, float | None, float | None]:
-    """Return the mean and its 95% interval, over pairs of episodes; without one of a single pair.
+    """Return the mean and its 95% interval over pairs of episodes, which share their script.
 
-    The two episodes of a pair share their script.
+    Of a single pair, or of pairs that are all alike, there is no interval: that they do not vary at
+    all is not believed of so few.
     """
     names, codes = np.unique(np.array(pairs), return_inverse=True)
     means = np.bincount(codes, values) / np.bincount(codes)
     mean = float(means.mean())
-    return (mean, None, None) if len(names) < 2 else (mean, *mean_interval(means, 0.95))
+    varies = len(names) > 1 and np.ptp(means) > 0
+    return (mean, *mean_interval(means, 0.95)) if varies else (mean, None, None)
 
 
 def _spread(values: Array, episodes: int) -> tuple[float, float]:
