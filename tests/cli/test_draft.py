@@ -201,7 +201,7 @@ def test_a_lexicon_finds_drift(run: Run, model: Any) -> None:
     run("synonyms", MODEL, "--stereotypes", "age", "--lexicon", "v.csv", "--out", "d.yaml")
     draft = read_draft(Path("d.yaml"))
     assert draft.lexicon == "v.csv"
-    assert "tied -0.80 → +0.80" in draft.candidates[0].valence
+    assert "tied −0.80 → +0.80" in draft.candidates[0].valence
     assert draft.candidates[0].checks[0].endswith("the other side of neutral")
 
 

@@ -57,9 +57,9 @@ def check_valence(
     >>> lexicon = Lexicon("v.csv", {"agony": -0.9, "event": 0.0, "joy": 0.9, "fun": 0.8})
     >>> summary, drifted = check_valence({"agony": "event"}, {"joy": "fun"}, lexicon)
     >>> summary
-    'tied -0.90 → +0.00, counter +0.90 → +0.80, difference +1.80 → +0.80 (2 of 2 pairs in v.csv)'
+    'tied −0.90 → 0.00, counter +0.90 → +0.80, difference +1.80 → +0.80 (2 of 2 pairs in v.csv)'
     >>> drifted[0]
-    "valence: 'event' (+0.00) for 'agony' (-0.90): differs by 0.90, more than 0.5"
+    "valence: 'event' (0.00) for 'agony' (−0.90): differs by 0.90, more than 0.5"
     """
     if lexicon is None:
         return NOT_CHECKED, []
