@@ -91,7 +91,7 @@ class TableColumn:
             return [TableCell("") for _ in rows]
         return [TableCell(self._text(row), self._style(row), self.align == "head") for row in rows]
 
-    def is_shown(self, texts: Collection[str]) -> bool:
+    def is_drawn(self, texts: Collection[str]) -> bool:
         """Say whether a column with such distinct texts is shown: one that is empty is not."""
         if self.same != "shown" and len(texts) < 2:
             return False
@@ -172,7 +172,7 @@ class TableSpec:
             cells = column.cells(row_dicts)
             texts = {cell.text for cell in cells}
             title = _filled(column.title, filling)
-            if column.is_shown(texts):
+            if column.is_drawn(texts):
                 heads.append(TableCell(title, column.style))
                 bodies.append(cells[:most])
             elif column.same == "in caption":

@@ -424,7 +424,7 @@ class Study(Strict):
                 for variation in ("", *stereotype.variations):
                     for form in (stereotype, *stereotype.in_phrases().values()):
                         with _error_of_words(f"{key} on {dimension}"):
-                            _check_together(form.words(variation), pole)
+                            _check_with_pole(form.words(variation), pole)
         return self
 
     @model_validator(mode="after")
@@ -442,7 +442,7 @@ class Study(Strict):
         return self
 
 
-def _check_together(words: StereotypeWords, pole: Dimension) -> None:
+def _check_with_pole(words: StereotypeWords, pole: Dimension) -> None:
     """Check the groups with the attributes of a dimension; raises ValidationError."""
     attributes = {"tied": pole.tied, "counter": pole.counter}
     StereotypeWords.model_validate({**words.model_dump(), **attributes})
