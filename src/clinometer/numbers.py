@@ -24,6 +24,7 @@ __all__ = [
     "plain_text",
     "signed",
     "thousands",
+    "yes_no",
 ]
 
 #: What stands where there is no value.
@@ -99,12 +100,17 @@ def out_of(part: int | None, whole: int | None) -> str:
     return f"{count(part)} / {count(whole)}"
 
 
+def yes_no(value: bool | None) -> str:
+    """Write whether something holds; nothing where it is not known."""
+    return "" if value is None else "yes" if value else "no"
+
+
 def plain_text(value: object) -> str:
     """Write a text; nothing where there is none."""
     return "" if value is None else str(value)
 
 
-Format = Literal["number", "signed", "share", "p", "count", "thousands", "text"]
+Format = Literal["number", "signed", "share", "p", "count", "thousands", "yes_no", "text"]
 
 #: How values of a column are written, by what its declaration says.
 FORMATS: dict[Format, Callable[..., str]] = {
@@ -114,5 +120,6 @@ FORMATS: dict[Format, Callable[..., str]] = {
     "p": p_value,
     "count": count,
     "thousands": thousands,
+    "yes_no": yes_no,
     "text": plain_text,
 }

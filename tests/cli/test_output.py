@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinometer.cli import output
-from clinometer.cli.output import LINE, counting_bar, progress_bar, remark
+from clinometer.cli.output import LINE, counting_bar, progress_bar, remark, say_table
+from clinometer.numbers import number
+from clinometer.pieces.tables import TableColumn, TableSpec
 from waiting import until
 
 
@@ -57,3 +59,27 @@ def test_off_a_terminal_there_is_no_line_for_each_answer(monkeypatch, capsys) ->
         for _ in range(400):
             advance("m", {"trials": 1})
     assert capsys.readouterr().err == ""
+
+
+MEANS = TableSpec("Means", (TableColumn("Group", "group"), TableColumn("Mean", "mean", number)))
+
+
+def test_a_table_has_numbers_to_the_right_and_no_spaces_at_the_end(capsys) -> None:
+    say_table(MEANS.render([{"group": "old", "mean": -0.25}, {"group": "a b", "mean": 12.5}]))
+    assert capsys.readouterr().out.splitlines() == [
+        "Means",
+        "Group   Mean",
+        "old    −0.25",
+        "a b    12.50",
+    ]
+
+
+def test_off_a_terminal_no_cell_of_a_table_is_cut_or_folded(capsys) -> None:
+    say_table(MEANS.render([{"group": "x" * 300, "mean": 0.0}]))
+    assert capsys.readouterr().out.splitlines()[2] == "x" * 300 + "  0.00"
+
+
+def test_a_table_has_no_text_that_a_terminal_would_act_on(capsys) -> None:
+    say_table(MEANS.render([{"group": "\x1b[31m[red]a\u202e", "mean": 0.0}]))
+    line = capsys.readouterr().out.splitlines()[2]
+    assert "[red]a" in line and "\x1b" not in line and "\u202e" not in line

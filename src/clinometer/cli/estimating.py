@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clinometer.cli.options import CONDITION, FILE, FOLDER, TABLE, Option, command
-from clinometer.cli.output import echo
+from clinometer.cli.output import echo, say_table
 from clinometer.errors import InputError
-from clinometer.numbers import bracketed, interval, number, p_value
+from clinometer.numbers import bracketed, interval, number, p_value, thousands
 
 if TYPE_CHECKING:
     import polars as pl
@@ -198,6 +198,8 @@ def agreement_command(
 
 def _say_agreement(estimates: pl.DataFrame, counts: dict[str, Any]) -> None:
     """Print the agreement of all rows, and how often each reading has each label."""
+    from clinometer.pieces.tables import TableColumn, TableSpec
+
     rows = {row["measure"]: row for row in estimates.iter_rows(named=True)}
     share = number(rows["read_share"]["estimate"], 3)
     kappa = number(rows["kappa"]["estimate"], 3)
@@ -205,9 +207,13 @@ def _say_agreement(estimates: pl.DataFrame, counts: dict[str, Any]) -> None:
     agree = number(agreement["estimate"], 3)
     ends = interval(agreement["ci_low"], agreement["ci_high"], 3)
     echo(f"{counts['n']:,} labels, {share} read; of these {agree} agree ({ends}), kappa {kappa}")
-    echo("            label 1  label 0")
-    for name, code in (("read 1", "1"), ("read 0", "0"), ("not read", "missing_")):
-        echo(f"  {name:9}{counts[f'n_{code}1']:>9,}{counts[f'n_{code}0']:>9,}")
+    readings = {"read 1": "1", "read 0": "0", "not read": "missing_"}
+    rows_by_reading = [
+        {"reading": name, **{label: counts[f"n_{code}{label}"] for label in "10"}}
+        for name, code in readings.items()
+    ]
+    labels = [TableColumn(f"label {label}", label, thousands) for label in "10"]
+    say_table(TableSpec("", (TableColumn("", "reading"), *labels)).render(rows_by_reading))
     for row in estimates.filter(measure="corrected_mean").iter_rows(named=True):
         unlabelled = counts["n_unlabelled_read"]
         echo(

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
     from clinometer.asking.budget import Cost
+    from clinometer.pieces.tables import ReportTable
 
 __all__ = [
     "counting_bar",
@@ -28,6 +29,7 @@ __all__ = [
     "remark",
     "say_batches",
     "say_cost",
+    "say_table",
     "say_unfinished",
     "say_unscored",
 ]
@@ -44,7 +46,37 @@ PACE_S = 2 * LINE_EVERY_S
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text without keys, and without what a terminal would act on."""
-    click.echo(visible(withhold(by_address(text))), err=err, nl=nl)
+    click.echo(_shown(text), err=err, nl=nl)
+
+
+def _shown(text: str) -> str:
+    return visible(withhold(by_address(text)))
+
+
+def say_table(table: ReportTable) -> None:
+    """Print a table in columns, numbers to the right, under its caption.
+
+    A terminal that is too narrow folds cells; in a file a line is as long as its row.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in table.columns:
+        justify: Literal["left", "right"] = "right" if column.style == "num" else "left"
+        grid.add_column(Text(_shown(column.text)), justify=justify)
+    for row in table.rows:
+        grid.add_row(*(Text(_shown(cell.text)) for cell in row))
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = console.measure(grid, options=console.options.update(width=10**6)).maximum
+    with console.capture() as printed:
+        console.print(grid)
+    if table.caption:
+        echo(table.caption)
+    for line in printed.get().splitlines():
+        click.echo(line.rstrip())
 
 
 def remark(text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +18,9 @@ from clinometer.cli.options import (
     plan_options,
     refuse_unused,
 )
-from clinometer.cli.output import counting_bar, echo, remark
+from clinometer.cli.output import counting_bar, echo, remark, say_table
 from clinometer.errors import InputError
-from clinometer.numbers import number
+from clinometer.numbers import count, number, thousands
 from clinometer.results.controls import NULLS
 
 if TYPE_CHECKING:
@@ -81,23 +83,24 @@ def power_command(
         unused |= {"margin", "confidence", "chance"}
     refuse_unused({*click.get_current_context().params} - unused, "has no say in this table")
     plan = build_plan(models, options, size)
+    say: Callable[[pl.DataFrame], None]
     if effect is not None:
-        table, lines = _find_trials(plan, effect, options)
+        table = _find_trials(plan, effect, options)
+        say = partial(_say_trials, effect, options)
     elif calls:
-        table, lines = _allocate(plan, calls, options)
+        table, say = _allocate(plan, calls, options), _say_designs
     else:
-        table, lines = _predict(plan, options)
+        table, say = _predict(plan, options), _say_predicted
     if out is not None:
         write_table(table, out)
     if options["as_json"]:
         echo(table.write_ndjson(), nl=False)  # each row ends in a new line
         return
-    for line in lines:
-        echo(line)
+    say(table)
 
 
-def _predict(plan: Plan, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
-    """Predict what a plan can tell; return the table and the lines that are printed."""
+def _predict(plan: Plan, options: dict[str, Any]) -> pl.DataFrame:
+    """Predict what a plan can tell."""
     from clinometer.audits.planning import planned_scores, power_of_plan, read_pilot
     from clinometer.statistics.estimates import Inference
 
@@ -106,13 +109,11 @@ def _predict(plan: Plan, options: dict[str, Any]) -> tuple[pl.DataFrame, list[st
     number = sum(1 for _ in planned_scores(plan))
     with counting_bar("predicting", number) as advance:
         table = power_of_plan(plan, pilot, inference, options["chance"], on_plan=advance)
-    return table, _power_lines(table)
+    return table
 
 
-def _find_trials(
-    plan: Plan, effect: float, options: dict[str, Any]
-) -> tuple[pl.DataFrame, list[str]]:
-    """Find the trials that an effect takes; return the table and the lines that are printed."""
+def _find_trials(plan: Plan, effect: float, options: dict[str, Any]) -> pl.DataFrame:
+    """Find the trials that an effect takes."""
     from clinometer.audits.planning import TRIED, read_pilot, trials_for
     from clinometer.statistics.estimates import Inference
 
@@ -122,12 +123,18 @@ def _find_trials(
         remark(
             f"trying 2 to {TRIED[-1]} trials a wording; with many instruments this takes a minute"
         )
-    table = trials_for(plan, effect, pilot, inference, options["chance"], options["prices"])
-    lines = [f"to find a mean {effect:g} from neutral with probability {options['chance']:g}:"]
+    return trials_for(plan, effect, pilot, inference, options["chance"], options["prices"])
+
+
+def _say_trials(effect: float, options: dict[str, Any], table: pl.DataFrame) -> None:
+    """Print the trials that an effect takes, a line per run and level."""
+    from clinometer.audits.planning import TRIED
+
+    echo(f"to find a mean {effect:g} from neutral with probability {options['chance']:g}:")
     for key, run in table.group_by("instrument", "study", "mode", maintain_order=True):
-        lines.append(", ".join(map(str, key)))
-        lines += [_trials_line(row, TRIED[-1]) for row in run.iter_rows(named=True)]
-    return table, lines
+        echo(", ".join(map(str, key)))
+        for row in run.iter_rows(named=True):
+            echo(_trials_line(row, TRIED[-1]))
 
 
 def _trials_line(row: dict[str, Any], most: int) -> str:
@@ -150,24 +157,30 @@ _LEVEL_TEXTS = {
 }
 
 
-def _allocate(plan: Plan, calls: int, options: dict[str, Any]) -> tuple[pl.DataFrame, list[str]]:
-    """Compare designs of so many calls; return the table and the lines that are printed."""
+def _allocate(plan: Plan, calls: int, options: dict[str, Any]) -> pl.DataFrame:
+    """Compare designs of so many calls."""
     from clinometer.audits.planning import allocate_plan, read_pilot
 
     pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
-    table = allocate_plan(plan, calls, pilot)
-    lines = [
+    return allocate_plan(plan, calls, pilot)
+
+
+def _say_designs(table: pl.DataFrame) -> None:
+    """Print designs, a row each."""
+    from clinometer.pieces.tables import TableColumn, TableSpec
+
+    designs = TableSpec(
         "smallest effect of a stereotype (median) and of the model:",
-        f"{'wordings':>8}{'trials':>8}{'pairs':>8}{'calls':>8}  stereotype  model",
-    ]
-    for row in table.iter_rows(named=True):
-        counts = [row[name] for name in ("n_variations", "n_iterations", "n_pairs", "n_calls")]
-        effect, model_effect = row["smallest_effect"], row["smallest_effect_model"]
-        lines.append(
-            f"{''.join(f'{count:>8}' for count in counts)}"
-            f"  {_on_scale(effect):>10}  {_on_scale(model_effect):>5}"
-        )
-    return table, lines
+        (
+            TableColumn("wordings", "n_variations", count),
+            TableColumn("trials", "n_iterations", count),
+            TableColumn("pairs", "n_pairs", count),
+            TableColumn("calls", "n_calls", thousands),
+            TableColumn("stereotype", "smallest_effect", _on_scale),
+            TableColumn("model", "smallest_effect_model", _on_scale),
+        ),
+    )
+    say_table(designs.render(table))
 
 
 #: Levels of which it is said what can be found.
@@ -179,36 +192,54 @@ def _on_scale(value: float | None) -> str:
     return number(value, missing="none")
 
 
-def _power_lines(table: pl.DataFrame) -> list[str]:
-    """Return a line per run and level, and whose components are used."""
-    import polars as pl
-
+def _say_predicted(table: pl.DataFrame) -> None:
+    """Print a row per run and level, and whose components of variance are used."""
+    from clinometer.pieces.tables import TableColumn, TableSpec
     from clinometer.results import CONDITIONS
 
+    rows: list[dict[str, Any]] = []
+    notes: dict[str, None] = {}  # in their order, each once
     keys = ["instrument", "study", "dimension", "mode", *CONDITIONS]
-    lines = [
-        f"{'':24}{'pairs':>7}{'interval':>10}  {'smallest effect':27}{'smallest change':27}"
-        f"{'equivalent':>10}",
-    ]
     for (control, *key), run in table.group_by("control", *keys, maintain_order=True):
         control_labels = [] if control is None else [f"{control} control"]
         names = [str(value) for value in key if value not in (None, "none")]
-        lines.append(", ".join([*names, *control_labels]))
-        for (level,), rows in run.group_by("level", maintain_order=True):
-            half_width, equivalent_power, pairs = (
-                rows.select(pl.col(column).cast(pl.Float64).median()).item()
-                for column in ("half_width", "equivalent_power", "n_pairs")
-            )
-            label = f"{level} ({rows.height})" if rows.height > 1 else level
-            lines.append(
-                f"  {label:22}{pairs:>7.0f}{'±' + _on_scale(half_width):>10}"
-                f"  {_effect_text(rows, 'smallest_effect'):27}"
-                f"{_effect_text(rows, 'smallest_change'):27}{_on_scale(equivalent_power):>10}"
-            )
+        label = ", ".join([*names, *control_labels])
+        for place, (_, level_rows) in enumerate(run.group_by("level", maintain_order=True)):
+            rows.append({"run": "" if place else label, **_predicted_row(level_rows)})
         if control == "positive":
-            lines.append(f"  beyond the margin from {_on_scale(run['smallest_beyond'][0])}")
-        lines.append(f"  components: {run['planned_from'][0]}")
-    return lines
+            beyond = _on_scale(run["smallest_beyond"][0])
+            notes[f"{label}: beyond the margin from {beyond}"] = None
+        notes[f"components: {run['planned_from'][0]}"] = None
+    predicted = TableSpec(
+        "",
+        (
+            TableColumn("run", "run"),
+            TableColumn("mean", "mean"),
+            TableColumn("pairs", "pairs", align="number"),
+            TableColumn("interval", "interval", align="number"),
+            TableColumn("smallest effect", "smallest_effect"),
+            TableColumn("smallest change", "smallest_change"),
+            TableColumn("equivalent", "equivalent", _on_scale),
+        ),
+    )
+    say_table(predicted.render(rows))
+    for note in notes:
+        echo(note)
+
+
+def _predicted_row(rows: pl.DataFrame) -> dict[str, Any]:
+    """Return what is predicted of the means of one level, their median where they are several."""
+    level = rows["level"][0]
+    medians = rows.select("half_width", "equivalent_power", "n_pairs").cast(float).median()
+    half_width, equivalent, pairs = medians.row(0)
+    return {
+        "mean": f"{level} ({rows.height})" if rows.height > 1 else level,
+        "pairs": number(pairs, 0),
+        "interval": f"±{_on_scale(half_width)}",
+        "smallest_effect": _effect_text(rows, "smallest_effect"),
+        "smallest_change": _effect_text(rows, "smallest_change"),
+        "equivalent": equivalent,
+    }
 
 
 def _effect_text(rows: pl.DataFrame, column: str) -> str:

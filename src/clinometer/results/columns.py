@@ -72,7 +72,11 @@ class Interval(NamedTuple):
     title: str = "{interval}"
 
 
-_FORMATS: dict[pl.DataType, Format] = {pl.Float64(): "number", pl.Int64(): "count"}
+_FORMATS: dict[pl.DataType, Format] = {
+    pl.Float64(): "number",
+    pl.Int64(): "count",
+    pl.Boolean(): "yes_no",
+}
 
 
 def typed_columns(

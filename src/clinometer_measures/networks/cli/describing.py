@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clinometer.cli.options import FILE, OUT, TABLE, all_options, choice, command
-from clinometer.cli.output import echo
+from clinometer.cli.output import echo, say_table
 from clinometer.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,17 +84,19 @@ def stats_command(  # noqa: PLR0913 - one argument an option
     stats = pl.concat([describe(network, paths=not no_paths) for network in opened])
     if out is not None:
         write_table(stats, out)
-    echo(_align(stats))
+    _say_columns(stats)
     if len(opened) > 1:
         shared = pl.concat([overlap(a, b) for a, b in combinations(opened, 2)])
         if overlaps is not None:
             write_table(shared, overlaps)
-        echo("\n" + _align(shared))
+        echo("")
+        _say_columns(shared)
     if priming is not None:
         priming_estimates = pl.concat([check_priming(network) for network in opened])
         write_table(priming_estimates, priming)
+        echo("")
         priming_columns = ("subject", "measure", "estimate", "p", "n", "time_steps", "note")
-        echo("\n" + _align(priming_estimates.select(priming_columns)))
+        _say_columns(priming_estimates.select(priming_columns))
 
 
 @command("activate")
@@ -167,30 +169,12 @@ def build_spreading(options: dict[str, Any]) -> Spreading:
     return Spreading(**{name: options[name] for name in names}, weighted=not options["unweighted"])
 
 
-def _align(frame: pl.DataFrame) -> str:
-    """Lay out a table in columns, numbers to the right."""
-    rows = [frame.columns]
-    for values in frame.iter_rows():
-        rows.append([_text(value) for value in values])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    numeric = [kind.is_numeric() for kind in frame.dtypes]
-    lines = []
-    for row in rows:
-        cells = []
-        for text, width, is_number in zip(row, widths, numeric, strict=True):
-            cells.append(text.rjust(width) if is_number else text.ljust(width))
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+def _say_columns(frame: pl.DataFrame) -> None:
+    """Print all columns of a table, as they are declared."""
+    from clinometer.pieces.tables import TableSpec
+    from clinometer_measures.networks.tables import COLUMNS
 
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):  # before int, which it is too
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return "–" if value is None else str(value)
+    say_table(TableSpec("", tuple(frame.columns), COLUMNS).render(frame))
 
 
 def _write_matrix(
