@@ -229,9 +229,11 @@ def _say_predicted(table: pl.DataFrame) -> None:
 
 def _predicted_row(rows: pl.DataFrame) -> dict[str, Any]:
     """Return what is predicted of the means of one level, their median where they are several."""
+    import polars as pl
+
     level = rows["level"][0]
-    medians = rows.select("half_width", "equivalent_power", "n_pairs").cast(float).median()
-    half_width, equivalent, pairs = medians.row(0)
+    columns = pl.col("half_width", "equivalent_power", "n_pairs").cast(pl.Float64)
+    half_width, equivalent, pairs = rows.select(columns.median()).row(0)
     return {
         "mean": f"{level} ({rows.height})" if rows.height > 1 else level,
         "pairs": number(pairs, 0),
