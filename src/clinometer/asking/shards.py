@@ -64,8 +64,9 @@ MOST_REQUESTS, MOST_BYTES = 50_000, 200 << 20
 #: Characters of requests that wait in memory before they are written.
 _IN_MEMORY = 32 << 20
 
-#: Words that differ between two errors of one kind: numbers, times, names of requests.
-_VARYING = re.compile(r"\S*\d\S*")
+#: A digit stands in words that differ between two errors of one kind: numbers, times, names of
+#: requests.
+_DIGIT = re.compile(r"\d")
 
 
 class ModelQuestions(Protocol):
@@ -272,7 +273,8 @@ class Answers:
         self.error_places[line.name] = where
         if line.unsent:  # such an error says nothing about the request
             return
-        failure = line.name, _VARYING.sub("", error)
+        kept_words = [word for word in error.split() if not _DIGIT.search(word)]
+        failure = line.name, " ".join(kept_words)
         if failure in self._failures:
             self.failing.add(line.name)
         self._failures.add(failure)
