@@ -74,3 +74,9 @@ def test_bca_without_bias_and_acceleration_is_the_percentile_interval() -> None:
 def test_draws_that_do_not_differ_have_no_bca_interval() -> None:
     draws = np.array([[1.0, 1.0, 1.0], [np.nan, np.nan, np.nan]])
     assert np.isnan(bca_interval(draws, np.ones(2), np.zeros(2), 0.9)).all()
+
+
+@pytest.mark.parametrize("draws", [[], [1.0, 2.0], [1.0, 2.0, np.nan]])
+def test_fewer_draws_than_needed_have_no_quantile(draws: list[float]) -> None:
+    assert np.isnan(quantile(draws, [0.1, 0.9], fewest=3)).all()
+    assert np.isnan(quantile(np.array([draws, draws]), 0.5, fewest=3)).all()

@@ -96,7 +96,7 @@ def build_plan(
     study has its own (`Instrument.study`), else ``bai2025`` with word association.
     """
     if pairs is None:
-        pairs = _named_pairs(options)
+        pairs = _plan_pairs(options)
     selections = []
     for study, name in pairs:
         instruments = [pair[1] for pair in pairs if pair[0] == study]
@@ -127,7 +127,7 @@ def build_plan(
     )
 
 
-def _named_pairs(options: PlanOptions) -> list[tuple[str, str]]:
+def _plan_pairs(options: PlanOptions) -> list[tuple[str, str]]:
     """Return each named study with each named instrument; without studies, those of instruments.
 
     Of these the ones without a named stereotype are left out, unless all are.

@@ -46,10 +46,10 @@ PACE_S = 2 * LINE_EVERY_S
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text without keys, and without what a terminal would act on."""
-    click.echo(_shown(text), err=err, nl=nl)
+    click.echo(_terminal_text(text), err=err, nl=nl)
 
 
-def _shown(text: str) -> str:
+def _terminal_text(text: str) -> str:
     return visible(withhold(by_address(text)))
 
 
@@ -65,9 +65,9 @@ def say_table(table: ReportTable) -> None:
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in table.columns:
         justify: Literal["left", "right"] = "right" if column.style == "num" else "left"
-        grid.add_column(Text(_shown(column.text)), justify=justify)
+        grid.add_column(Text(_terminal_text(column.text)), justify=justify)
     for row in table.rows:
-        grid.add_row(*(Text(_shown(cell.text)) for cell in row))
+        grid.add_row(*(Text(_terminal_text(cell.text)) for cell in row))
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = console.measure(grid, options=console.options.update(width=10**6)).maximum

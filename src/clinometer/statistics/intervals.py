@@ -137,14 +137,16 @@ def quantile(
     is_finite = np.isfinite(values)
     values = np.where(is_finite, values, np.nan)
     probabilities = np.asarray(shares, np.float64)
+    fewest = max(fewest, 1)
+    if values.shape[-1] < fewest:
+        return np.full(probabilities.shape + values.shape[:-1], np.nan)
     quantiles = np.asarray(np.quantile(values, probabilities, axis=-1, method=method))
     # `numpy.nanquantile` takes as long for each row as this loop does, and the loop takes only
     # those that need it.
     for row in map(tuple, np.argwhere(~is_finite.all(axis=-1))):
         finite = values[row][is_finite[row]]
-        is_enough = len(finite) >= max(fewest, 1)
         quantiles[..., *row] = (
-            np.quantile(finite, probabilities, method=method) if is_enough else np.nan
+            np.quantile(finite, probabilities, method=method) if len(finite) >= fewest else np.nan
         )
     return quantiles
 
