@@ -8,6 +8,7 @@ import pytest
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, ResponseSchema
 from inspect_ai.util import JSONSchema
 
+from clinometer.models.embedded.decoding import Sampling, complete, fill
 from clinometer.models.embedded.engine import CACHED_TOKENS, prompt_chain
 
 PLEASANT = ["joy", "love", "wonderful"]
@@ -141,3 +142,23 @@ def test_insects_are_unpleasant(smollm2):
 
     unpleasant, pleasant = asyncio.run(ask_sides())
     assert unpleasant - pleasant > 0.5
+
+
+def test_what_has_been_drawn_keeps_no_vocabularies(tiny, ask):
+    asyncio.run(ask(tiny, "Hello.", max_tokens=1))
+    engine = tiny._worker.engine
+    prompt = engine.encode("Say something.")
+    decoders = [
+        complete(engine, prompt, Sampling(max_tokens=12, seed=1)),
+        fill(engine, prompt, {word: ["rose", "wasp"] for word in PLEASANT}, Sampling(seed=1)),
+    ]
+    for decoder in decoders:
+        for segments in decoder:
+            engine.add(segments)
+            engine.run()
+            scored = [segment for segment in segments if segment.scored]
+            assert all(len(segment.logprobs) for segment in scored)
+            above = scored[0].parent
+            while above is not None:
+                assert not above.logprobs.numel()
+                above = above.parent

@@ -93,7 +93,7 @@ def complete(engine: Engine, prompt: Sequence[int], sampling: Sampling) -> Decod
     segments = prompt_chain(prompt, scored=1)
     while True:
         yield segments
-        row = segments[-1].logprobs[0]
+        row = segments[-1].take_logprobs()[0]
         token = draw(row, sampling, uniform)
         tokens.append(token)
         if sampling.top_logprobs is not None:
@@ -126,9 +126,11 @@ def choose(
     beginnings = [option_tokens[:-1] for option_tokens in tokens]
     branches = {beginning: _stretch(beginning, stem) for beginning in beginnings if beginning}
     yield [*chain, *branches.values()]
+    first = stem.take_logprobs()
     scores = []
     for option_tokens, beginning in zip(tokens, beginnings, strict=True):
-        scores.append(_score(option_tokens, stem, branches.get(beginning)))
+        following = branches[beginning].logprobs if beginning else None
+        scores.append(_score(option_tokens, first, following))
     index, position = _draw_option(options, scores, sampling, uniform)
     return Answer(options[index], "stop", len(prompt), len(tokens[index]), [position])
 
@@ -165,7 +167,8 @@ def fill(
         escaped = [json.dumps(option, ensure_ascii=False)[1:-1] for option in options]
         branches = [_branch(engine, option + closing, stem) for option in escaped]
         yield [*new_segments, stem, *branches]
-        scores = [_score(branch.tokens, stem, branch) for branch in branches]
+        first = stem.take_logprobs()
+        scores = [_score(branch.tokens, first, branch.take_logprobs()) for branch in branches]
         index, position = _draw_option(options, scores, sampling, uniform)
         values[name] = options[index]
         positions.append(position)
@@ -199,13 +202,16 @@ def _stretch(tokens: tuple[int, ...], stem: Segment) -> Segment:
     return Segment(tokens, stem, range(len(tokens)))
 
 
-def _score(tokens: Sequence[int], stem: Segment, branch: Segment | None) -> float:
-    """Return the log-probability of tokens after `stem`; `branch` begins with all but the last."""
+def _score(tokens: Sequence[int], first: torch.Tensor, following: torch.Tensor | None) -> float:
+    """Return the log-probability of an option's tokens.
+
+    Of `first` (1, vocabulary) the first is drawn, and from row n of `following`, which an option of
+    one token has no need of, what comes after token n.
+    """
     rest = tokens[1:]
-    scores = [stem.logprobs.numpy()[0, tokens[0]]]
-    if branch is not None and rest:
-        # Row n of the branch is what follows its token n: token n + 1 of the option.
-        scores += branch.logprobs.numpy()[range(len(rest)), rest].tolist()
+    scores = [first.numpy()[0, tokens[0]]]
+    if following is not None and rest:
+        scores += following.numpy()[range(len(rest)), rest].tolist()
     return math.fsum(scores)
 
 

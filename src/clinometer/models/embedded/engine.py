@@ -86,6 +86,11 @@ class Segment:
         """The position after the last token."""
         return self.start + len(self.tokens)
 
+    def take_logprobs(self) -> torch.Tensor:
+        """Hand over the log-probabilities: whoever follows would keep a whole vocabulary a row."""
+        taken, self.logprobs = self.logprobs, _NOTHING
+        return taken
+
 
 #: What equal segments have in common: the parent's identity, tokens, what is scored.
 _Key = tuple[int, tuple[int, ...], range]
