@@ -21,6 +21,7 @@ __all__ = [
     "out_of",
     "p_value",
     "percent",
+    "percent_interval",
     "plain_text",
     "signed",
     "thousands",
@@ -67,6 +68,13 @@ def bracketed(value: float | None, low: float | None, high: float | None, digits
 def percent(share: float | None, digits: int = 0) -> str:
     """Write a share in per cent."""
     return MISSING if share is None else f"{100 * share:.{digits}f}%"
+
+
+def percent_interval(low: float | None, high: float | None, digits: int = 0) -> str:
+    """Write an interval of shares in per cent; "n/a" where an end is missing."""
+    if low is None or high is None:
+        return MISSING
+    return f"{percent(low, digits)} to {percent(high, digits)}"
 
 
 def p_value(p: float | None) -> str:

@@ -49,7 +49,7 @@ from clinometer.comparing.comparison import Comparison, compare_runs
 from clinometer.comparing.rules import RuleRows, check_rule
 from clinometer.comparing.runs import ComparedRun, choose, choose_run, estimate_run_means, read_runs
 from clinometer.errors import ExitCode, InputError
-from clinometer.numbers import percent
+from clinometer.numbers import percent, percent_interval
 from clinometer.results.controls import CONTROL_KEYS, Control, controls_of
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.records import text_hash
@@ -264,15 +264,15 @@ def _compliance_checks(
     for row in rows.iter_rows(named=True):
         answers = row["n"] - (row["n_absent"] or 0)
         low, high = wilson(pl.lit(row["compliance"]), answers, policy.confidence)
-        ends = pl.select(low=low, high=high).row(0)
+        lowest, highest = pl.select(low=low, high=high).row(0)
         outcome: Outcome = "inconclusive"
-        if ends[0] >= policy.compliance:
+        if lowest >= policy.compliance:
             outcome = "pass"
-        elif ends[1] < policy.compliance:
+        elif highest < policy.compliance:
             outcome = "fail"
         reason = (
             f"{percent(row['compliance'], 1)} of {answers:,} answers scored "
-            f"[{' to '.join(percent(end, 1) for end in ends)}]"
+            f"[{percent_interval(lowest, highest, 1)}]"
         )
         yield GateCheck(
             "compliance",

@@ -39,6 +39,7 @@ from .prose import number as number
 from .prose import out_of as out_of
 from .prose import p_value as p_value
 from .prose import percent as percent
+from .prose import percent_interval as percent_interval
 from .prose import plain_text as plain_text
 from .prose import signed as signed
 from .prose import thousands as thousands

@@ -15,15 +15,11 @@ linear in the text. English only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from clinometer.reading.conclusions import (
-    correction,
-    marked,
-    narrowed,
-)
+from clinometer.reading.conclusions import correction, marked, narrowed
 from clinometer.reading.plaintext import Choice, normalise
 from clinometer.reading.refusals import is_refusal, why_unread
 
@@ -178,28 +174,42 @@ class _Scale(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _scale(labels: tuple[tuple[int, str], ...]) -> _Scale:
+    """Return what tells the points of a scale in a text."""
     points = {label: point for point, label in labels if label}
     # The longest first, so that "strongly agree" is not read as "agree".
     ordered = sorted(points, key=len, reverse=True)
     any_label = "|".join(map(re.escape, ordered)) or r"(?!)"
-    low = min(labels)[0]
     high = max(labels)[0]
-    mark = rf"(?: ?[(=:,-]? ?(?:{any_label})\)?)?"
-    ends = rf"\(?{low}{mark} ?(?:to|through|and|-|\.\.\.?|…) ?{high}{mark}\)?(?![\w.]?\d)"
-    pair = rf"(?:{'|'.join(str(point) for point, _ in labels)}) ?[=:-] ?(?:{any_label})"
-    legend = rf"{pair}(?:[,;\n] ?(?:and )?{pair}){{2,}}"
-    another_scale = rf"(?<![\w.])\d+ ?(?:/|out of) ?(?!{high}\b)\d+"
-    run = r"(?<![\w.])\d+(?:(?: ?[,/] ?| )\d+){2,}(?![\w.]?\d)"
-    described = rf"(?<![\w.])(?:(?:from|between) )?{ends}|{legend}|{another_scale}|{run}"
-    fraction = rf"(?P<number>\d+|{'|'.join(_WORDS)})(?: \w+)? ?(?:/|out of|of) ?(?:{high}|"
-    fraction += rf"{_WORDS[high] if 0 <= high < len(_WORDS) else high})\b"
+    spelled = _WORDS[high] if 0 <= high < len(_WORDS) else high
+    fraction = rf"(?P<number>\d+|{'|'.join(_WORDS)})(?: \w+)? ?(?:/|out of|of) ?"
     return _Scale(
         points,
         frozenset(point for point, _ in labels),
-        re.compile(described),
+        _described([point for point, _ in labels], any_label),
         re.compile(rf"(?<!\w)(?:{any_label})(?!\w)"),
-        re.compile(rf"(?<![\w.,/+-]){fraction}"),
+        re.compile(rf"(?<![\w.,/+-]){fraction}(?:{high}|{spelled})\b"),
     )
+
+
+def _described(points: Sequence[int], any_label: str) -> re.Pattern[str]:
+    """Return what matches a description of the scale, or a value on another one."""
+    low = min(points)
+    high = max(points)
+    after_digits = r"(?![\w.]?\d)"
+    mark = rf"(?: ?[(=:,-]? ?(?:{any_label})\)?)?"
+    pair = rf"(?:{'|'.join(map(str, points))}) ?[=:-] ?(?:{any_label})"
+    kinds = (
+        # "from 1 (never) to 7 (always)"
+        r"(?<![\w.])(?:(?:from|between) )?"
+        rf"\(?{low}{mark} ?(?:to|through|and|-|\.\.\.?|…) ?{high}{mark}\)?{after_digits}",
+        # "1 = never, 2 = rarely, 3 = often"
+        rf"{pair}(?:[,;\n] ?(?:and )?{pair}){{2,}}",
+        # "8/10", on a scale to 7
+        rf"(?<![\w.])\d+ ?(?:/|out of) ?(?!{high}\b)\d+",
+        # "1, 2, 3, 4"
+        rf"(?<![\w.])\d+(?:(?: ?[,/] ?| )\d+){{2,}}{after_digits}",
+    )
+    return re.compile("|".join(kinds))
 
 
 def _find_values(plain: str, scale: _Scale) -> Iterator[_Value]:

@@ -29,6 +29,7 @@ from clinometer.pieces import (
     p_value,
     per_mode,
     percent,
+    percent_interval,
 )
 from clinometer_measures.framings.analysis import ALL_MARKS, DETAILS, EFFECT
 from clinometer_measures.framings.next_questions import NARROWER
@@ -96,7 +97,7 @@ def _mean(row: Mapping[str, Any]) -> str:
 
 def _on_its_side(low: float, high: float) -> str:
     """Write the share of framings on the side of the mean; nothing is told below a half."""
-    return "not told" if low < 0.5 else f"{percent(low)} to {percent(high)}"
+    return "not told" if low < 0.5 else percent_interval(low, high)
 
 
 def holding_section(results: InstrumentResults) -> Section | None:
@@ -240,7 +241,7 @@ def variance_section(results: InstrumentResults) -> Section | None:
 
 
 def _shares(low: float | None, high: float | None) -> str:
-    return "" if low is None else f"{percent(low)} to {percent(high)}"
+    return "" if low is None else percent_interval(low, high)
 
 
 _SOURCES = TableSpec(

@@ -22,6 +22,7 @@ from clinometer.pieces import (
     number,
     out_of,
     percent,
+    percent_interval,
     signed,
 )
 from clinometer_measures.hiring.grouping import FEWEST_DECIDED, FEWEST_SELECTED
@@ -132,7 +133,7 @@ def _validity_sentence(row: Mapping[str, Any]) -> str:
         text = f"{where}gets {points} points more than the lesser (95% interval {ends}; none: 0)."
     else:
         share = percent(_share(row["estimate"]))
-        ends = f"{percent(_share(row['ci_low']))} to {percent(_share(row['ci_high']))}"
+        ends = percent_interval(_share(row['ci_low']), _share(row['ci_high']))
         text = f"{where}is preferred in {share} (95% interval {ends}; chance 50%)."
     if row["verdict"] == PASSED:
         return text
