@@ -79,8 +79,14 @@ ARCHIVES, PACKED = (".zip", ".eval"), {".gz": "gzip", ".zst": "zst"}
 
 #: What reading raises that is damaged or encrypted.
 _DAMAGED = (
-    *(zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, OSError),
-    *(ValueError, RuntimeError, NotImplementedError),
+    zipfile.BadZipFile,
+    gzip.BadGzipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    ValueError,
+    RuntimeError,
+    NotImplementedError,
 )
 
 

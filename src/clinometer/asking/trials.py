@@ -299,8 +299,15 @@ PIECE = 5_000
 
 #: What reading a log raises that is damaged, or another's.
 _UNREADABLE = (
-    *(zipfile.BadZipFile, OSError, EOFError, ValueError, TypeError, AttributeError, LookupError),
-    *(RuntimeError, pl.exceptions.PolarsError),  # an encrypted member; one that is too deep
+    zipfile.BadZipFile,
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    pl.exceptions.PolarsError,  # an encrypted member; one that is too deep
 )
 
 

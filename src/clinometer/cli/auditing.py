@@ -144,8 +144,19 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
 
 #: What `audit_command` uses where answers were recorded elsewhere.
 _RECORDED_USES = {
-    *("responses", "columns", "conditions", "studies", "instruments", "out", "as_json"),
-    *("policy", "judged", "baseline", "judged_model", "require_declared", *FORMATS),
+    "responses",
+    "columns",
+    "conditions",
+    "studies",
+    "instruments",
+    "out",
+    "as_json",
+    "policy",
+    "judged",
+    "baseline",
+    "judged_model",
+    "require_declared",
+    *FORMATS,
 }
 
 

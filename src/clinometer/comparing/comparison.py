@@ -48,8 +48,20 @@ Requirement = Literal["required", "ignored"]
 
 #: What is said of a mean.
 _MEAN_COLUMNS = (
-    *("estimate", "se", "df", "test", "statistic", "n_clusters", "n_scored"),
-    *("range_low", "range_high", "neutral", "confidence", "ci_low", "ci_high", "verdict"),
+    "estimate",
+    "se",
+    "df",
+    "test",
+    "statistic",
+    "n_clusters",
+    "n_scored",
+    "range_low",
+    "range_high",
+    "neutral",
+    "confidence",
+    "ci_low",
+    "ci_high",
+    "verdict",
 )
 
 

@@ -58,8 +58,15 @@ Level = Literal["category", "stereotype"]
 
 #: Verdicts of rows, the worst first, and those of which it is told that they are not worse.
 _WORST_FIRST = (
-    *(WORSE, TURNED, CANNOT_TELL, NOTHING, SINGLE_CLUSTER, CANNOT_TELL_MISSING),
-    *(NOT_WORSE, BETTER, NO_CHANGE),
+    WORSE,
+    TURNED,
+    CANNOT_TELL,
+    NOTHING,
+    SINGLE_CLUSTER,
+    CANNOT_TELL_MISSING,
+    NOT_WORSE,
+    BETTER,
+    NO_CHANGE,
 )
 _CLEAR = (NOT_WORSE, BETTER, NO_CHANGE)
 

@@ -21,8 +21,20 @@ __all__ = ["Shown", "show"]
 
 #: Columns whose values name what is shown, the widest first.
 NAME_COLUMNS = (
-    *("model", "study", "instrument", "mode", *CONDITIONS, "category", "stereotype"),
-    *("dimension", "variation", "marginalized", "default", "order", "reason", "trial_id"),
+    "model",
+    "study",
+    "instrument",
+    "mode",
+    *CONDITIONS,
+    "category",
+    "stereotype",
+    "dimension",
+    "variation",
+    "marginalized",
+    "default",
+    "order",
+    "reason",
+    "trial_id",
 )
 
 #: What an estimate and a score have in common.
@@ -30,8 +42,15 @@ _ASKING = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "sc
 _TOPIC = ("category", "stereotype", "dimension", "variation")
 
 _TEXTS = (
-    *("system", "prompt", "profile", "followup", "reasoning", "response", "options"),
-    *("error", "stop_reason"),
+    "system",
+    "prompt",
+    "profile",
+    "followup",
+    "reasoning",
+    "response",
+    "options",
+    "error",
+    "stop_reason",
 )
 
 

@@ -26,8 +26,19 @@ ROWS = 10_000
 
 #: Columns that all trials of a cell share.
 _CELL_COLUMNS = (
-    *("study", "instrument", "mode", "intervention", "system", "reasoning_effort", "temperature"),
-    *("category", "stereotype", "dimension", "variation", "word_list", "source_defect"),
+    "study",
+    "instrument",
+    "mode",
+    "intervention",
+    "system",
+    "reasoning_effort",
+    "temperature",
+    "category",
+    "stereotype",
+    "dimension",
+    "variation",
+    "word_list",
+    "source_defect",
 )
 
 #: Columns of single trials.

@@ -45,8 +45,16 @@ EMPTY_ANSWERS = (
 
 #: Answers that a reader may take for something else than they are.
 HOSTILE_ANSWERS = (
-    *('{"answer": NaN}', '{"answer": [1e999, -1e999]}', '{"a": {"a": {"a": null}}}', "[[]]"),
-    *("\x00\u202e\ufeff", "yes no yes no", "1" * 400, "- - -\n: : :", "\ud83d" * 3, "A" * 50_000),
+    '{"answer": NaN}',
+    '{"answer": [1e999, -1e999]}',
+    '{"a": {"a": {"a": null}}}',
+    "[[]]",
+    "\x00\u202e\ufeff",
+    "yes no yes no",
+    "1" * 400,
+    "- - -\n: : :",
+    "\ud83d" * 3,
+    "A" * 50_000,
 )
 
 

@@ -17,7 +17,9 @@ __all__ = ["BodyError", "describe_failure", "is_filtered", "read_status", "refus
 
 #: What a filter is called in the bodies of errors.
 _FILTERS = (
-    *("content_filter", "responsibleaipolicyviolation", "contentpolicyviolation"),
+    "content_filter",
+    "responsibleaipolicyviolation",
+    "contentpolicyviolation",
     "contentmanagementpolicy",
 )
 

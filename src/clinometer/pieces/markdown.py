@@ -27,8 +27,17 @@ __all__ = ["as_html", "as_it_came", "as_line", "is_markdown"]
 
 #: What an answer has no use for, or what would read plain text as something else.
 _OFF = (
-    *("link", "image", "autolink", "html_block", "html_inline", "reference", "entity", "escape"),
-    *("code", "lheading", "hr"),
+    "link",
+    "image",
+    "autolink",
+    "html_block",
+    "html_inline",
+    "reference",
+    "entity",
+    "escape",
+    "code",
+    "lheading",
+    "hr",
 )
 
 #: Tokens that hold text; each ends where a line or a cell does.

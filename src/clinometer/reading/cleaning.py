@@ -80,8 +80,15 @@ def readable(text: str) -> str:
 # Without one of these there is nothing to be left out or rewritten.
 _SIGNS = (
     *"<[◁{&\\=|✓✔✅☑✗✘❌☒✖●◉•",
-    *("~~", "assistant", "analysis", "nking", "hought"),
-    *("\nHuman", "\nUser", "\nuser", "\nInstruction"),
+    "~~",
+    "assistant",
+    "analysis",
+    "nking",
+    "hought",
+    "\nHuman",
+    "\nUser",
+    "\nuser",
+    "\nInstruction",
 )
 
 _ENTITY = re.compile(r"(?:&amp;|&)(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")

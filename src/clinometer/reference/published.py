@@ -85,15 +85,38 @@ _FILES = {
 #: Columns of numbers, if a table has them; the last group only in tables of networks.
 _COUNTS = ("n", "nodes", "edges", "n_models", "of_models")
 _NUMBERS = (
-    *("mean", "ci_low", "ci_high", "sd", "t", "accuracy"),
-    *("comedy_share", "tragedy_share", "neutral_share"),
-    *("implicit_content", "profile_content", "decision_content"),
-    *("implicit_flagged", "profile_flagged", "decision_flagged"),
-    *("unknown_share", "explicit_yes", "implicit_yes", "value"),
+    "mean",
+    "ci_low",
+    "ci_high",
+    "sd",
+    "t",
+    "accuracy",
+    "comedy_share",
+    "tragedy_share",
+    "neutral_share",
+    "implicit_content",
+    "profile_content",
+    "decision_content",
+    "implicit_flagged",
+    "profile_flagged",
+    "decision_flagged",
+    "unknown_share",
+    "explicit_yes",
+    "implicit_yes",
+    "value",
 )
 _NETWORK_NUMBERS = (
-    *("effect", "stereotype", "p", "spearman", "effect_p", "correlation"),
-    *("only_a", "shared", "only_b", "density", "average_degree"),
+    "effect",
+    "stereotype",
+    "p",
+    "spearman",
+    "effect_p",
+    "correlation",
+    "only_a",
+    "shared",
+    "only_b",
+    "density",
+    "average_degree",
 )
 _REGRESSIONS = {"bai2025": "published_regressions.csv"}
 _TEXT = ("table", "model", "term", "p", "note")

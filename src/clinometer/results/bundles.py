@@ -63,8 +63,15 @@ UNLISTED = {MANIFEST, SEAL, SIGNATURE}
 
 #: What numbers are recomputed from, as patterns of paths in a results directory.
 EVIDENCE = (
-    *("plan.json", "policy.yaml", "studies/*.yaml", "answers/*/*.jsonl", "answers/*/model.json"),
-    *("answers/*/*.count", "judge/*/*/*.jsonl", "judge/*/*/*.count", "judge/*.json"),
+    "plan.json",
+    "policy.yaml",
+    "studies/*.yaml",
+    "answers/*/*.jsonl",
+    "answers/*/model.json",
+    "answers/*/*.count",
+    "judge/*/*/*.jsonl",
+    "judge/*/*/*.count",
+    "judge/*.json",
 )
 
 #: What is bundled. The page of the report is not: it holds nothing that the tables do not, and its

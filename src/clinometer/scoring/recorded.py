@@ -46,12 +46,26 @@ _HINTS = {
 #: Columns that are read, and must be text.
 _TEXT = (
     *(name for name, kind in RESPONSES.items() if kind == pl.String),
-    *("decision", "iat", "group"),
+    "decision",
+    "iat",
+    "group",
 )
 #: Columns of names; others hold what was asked and said.
 _NAMES = (
-    *("model", "llm", "study", "instrument", "stereotype", "variation", "dimension", "mode"),
-    *("order", "attribute_order", "intervention", "version", "marginalized", "default"),
+    "model",
+    "llm",
+    "study",
+    "instrument",
+    "stereotype",
+    "variation",
+    "dimension",
+    "mode",
+    "order",
+    "attribute_order",
+    "intervention",
+    "version",
+    "marginalized",
+    "default",
 )
 #: Columns with a fixed set of values, and these.
 _VALUES = {

@@ -40,10 +40,27 @@ __all__ = ["SCHEMA_VERSION", "write_every_eval_ever"]
 SCHEMA_VERSION = "0.3.0"
 
 _DETAILS = (
-    *("study", "instrument", "mode", *CONDITIONS, "dimension", "category", "stereotype"),
-    *("control", "level", "neutral", "verdict", "because", "compliance", "p", "p_bh"),
-    *("range", "clustered_by", "conditional_on"),
-    *("ci_low_bounded", "ci_high_bounded", "verdict_bounded"),
+    "study",
+    "instrument",
+    "mode",
+    *CONDITIONS,
+    "dimension",
+    "category",
+    "stereotype",
+    "control",
+    "level",
+    "neutral",
+    "verdict",
+    "because",
+    "compliance",
+    "p",
+    "p_bh",
+    "range",
+    "clustered_by",
+    "conditional_on",
+    "ci_low_bounded",
+    "ci_high_bounded",
+    "verdict_bounded",
 )
 
 

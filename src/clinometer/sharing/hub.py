@@ -37,8 +37,18 @@ __all__ = ["write_hub"]
 
 #: What a question of the benchmark says of itself.
 _QUESTION = (
-    *("trial_id", "study", "instrument", "mode", "category", "stereotype", "dimension"),
-    *("variation", "system", "prompt", "followup", "options"),
+    "trial_id",
+    "study",
+    "instrument",
+    "mode",
+    "category",
+    "stereotype",
+    "dimension",
+    "variation",
+    "system",
+    "prompt",
+    "followup",
+    "options",
 )
 
 

@@ -55,11 +55,23 @@ __all__ = [
 _GROUP_KEYS = ("level", *NEVER_POOLED, *LEVEL_KEYS["cell"])
 
 _GROUP_COLUMNS = (
-    *("row", "subject", "level", "factor", "baseline", "candidate", "matched_by"),
-    *(*NEVER_POOLED, *LEVEL_KEYS["cell"], "n"),
+    "row",
+    "subject",
+    "level",
+    "factor",
+    "baseline",
+    "candidate",
+    "matched_by",
+    *NEVER_POOLED,
+    *LEVEL_KEYS["cell"],
+    "n",
 )
 _ESTIMATE_COLUMNS = (
-    *("measure", "n_scored", "estimate", "baseline_estimate", "candidate_estimate"),
+    "measure",
+    "n_scored",
+    "estimate",
+    "baseline_estimate",
+    "candidate_estimate",
     "n_stereotypes",
 )
 

@@ -75,8 +75,18 @@ _Key = tuple[Any, ...]
 _ENDS = ("low", "high")
 
 _GROUP_COLUMNS = (
-    *("row", "subject", "measure", "level", *NEVER_POOLED, *LEVEL_KEYS["cell"]),
-    *("n", "n_scored", "n_absent", "compliance", "estimate", "n_stereotypes"),
+    "row",
+    "subject",
+    "measure",
+    "level",
+    *NEVER_POOLED,
+    *LEVEL_KEYS["cell"],
+    "n",
+    "n_scored",
+    "n_absent",
+    "compliance",
+    "estimate",
+    "n_stereotypes",
 )
 #: What is said of each range.
 _RANGE_SCHEMA: Schema = {

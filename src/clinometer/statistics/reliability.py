@@ -75,7 +75,10 @@ USED = (*_RUN, "stereotype", "variation", "order", "pair_id", "iteration", "scor
 
 #: The measures of this module.
 RELIABILITY = (
-    *("split_half", "generalisability", "dependability", "variance_component"),
+    "split_half",
+    "generalisability",
+    "dependability",
+    "variance_component",
     *FACETS.values(),
 )
 

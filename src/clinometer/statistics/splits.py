@@ -140,8 +140,20 @@ def split_words(units: pl.DataFrame, estimates: pl.DataFrame, *, seed: int = 0) 
 
 #: What the row of a placebo shares with that of its mean.
 _MEAN_COLUMNS = (
-    *("family", "subject", "measure", "level", *NEVER_POOLED, "n", "n_scored", "compliance"),
-    *("estimate", "confidence", "range_low", "range_high", "neutral", "direction"),
+    "family",
+    "subject",
+    "measure",
+    "level",
+    *NEVER_POOLED,
+    "n",
+    "n_scored",
+    "compliance",
+    "estimate",
+    "confidence",
+    "range_low",
+    "range_high",
+    "neutral",
+    "direction",
     *LEVEL_KEYS["cell"],
 )
 

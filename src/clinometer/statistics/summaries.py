@@ -51,7 +51,13 @@ __all__ = [
 
 #: Factors that no level pools over.
 NEVER_POOLED = (
-    *("study", "instrument", "mode", *CONDITIONS, "dimension", "word_list", "scoring"),
+    "study",
+    "instrument",
+    "mode",
+    *CONDITIONS,
+    "dimension",
+    "word_list",
+    "scoring",
     "control",
 )
 

@@ -291,8 +291,15 @@ def _drop_notes(stereotype: dict[str, Any], parts: Collection[str] | None) -> No
 #: Fields of a stereotype that do not reach its prompts or scores. What is asked of `people` and
 #: `things` has them as its groups.
 _NOTES_OF_STEREOTYPES = (
-    *("label", "source_defect", "also", "differs_in", "control", "taken_from", "control_for"),
-    *("people", "things"),
+    "label",
+    "source_defect",
+    "also",
+    "differs_in",
+    "control",
+    "taken_from",
+    "control_for",
+    "people",
+    "things",
 )
 
 #: Fields of a decision that do not reach a prompt or a score.

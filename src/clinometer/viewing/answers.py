@@ -48,19 +48,47 @@ FILTERS = ("model", "study", "instrument", "mode", *CONDITIONS, "category", "ste
 _ID = ["model", "trial_id"]
 _TEXTS = ("prompt", "profile", "followup", "response", "error")
 _LIST_COLUMNS = (
-    *("model", "trial_id", "study", "instrument", "mode", *CONDITIONS, "category"),
-    *("stereotype", "dimension", "variation", "order", "marginalized", "default"),
+    "model",
+    "trial_id",
+    "study",
+    "instrument",
+    "mode",
+    *CONDITIONS,
+    "category",
+    "stereotype",
+    "dimension",
+    "variation",
+    "order",
+    "marginalized",
+    "default",
 )
 _SCORE_COLUMNS = ("score", "reason", "outcome", "word_list", "scoring")
 
 #: What the mean of a stereotype and a score that enters it have in common.
 _MEAN_KEYS = [
-    *("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring"),
-    *("stereotype", "dimension"),
+    "model",
+    "study",
+    "instrument",
+    "mode",
+    *CONDITIONS,
+    "word_list",
+    "scoring",
+    "stereotype",
+    "dimension",
 ]
 _MEAN = (
-    *(*_MEAN_KEYS, "estimate", "ci_low", "ci_high", "n_scored", "verdict", "because", "neutral"),
-    *("conditional_on", "ci_low_bounded", "ci_high_bounded", "verdict_bounded"),
+    *_MEAN_KEYS,
+    "estimate",
+    "ci_low",
+    "ci_high",
+    "n_scored",
+    "verdict",
+    "because",
+    "neutral",
+    "conditional_on",
+    "ci_low_bounded",
+    "ci_high_bounded",
+    "verdict_bounded",
 )
 
 #: Orders of the list: name → whether the highest score comes first; None: as asked.

@@ -17,7 +17,8 @@ __all__ = ["ListedRun", "Stamp", "find_runs", "stamps"]
 
 #: Files of which a results directory has at least one.
 MARKS = (
-    *("plan.json", "estimates.parquet"),
+    "plan.json",
+    "estimates.parquet",
     *(family.record for family in families().values()),
     "report.html",
 )

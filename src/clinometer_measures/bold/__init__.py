@@ -284,8 +284,19 @@ def _expand(responses: pl.DataFrame, study: Study) -> pl.DataFrame:
 
 #: What a mean is of: all that distinguishes answers but their draws and group.
 _KEYS = [
-    *("model", "study", "instrument", "mode", "intervention", "reasoning_effort", "temperature"),
-    *("word_list", "scoring", "control", "category", "stereotype", "variation"),
+    "model",
+    "study",
+    "instrument",
+    "mode",
+    "intervention",
+    "reasoning_effort",
+    "temperature",
+    "word_list",
+    "scoring",
+    "control",
+    "category",
+    "stereotype",
+    "variation",
 ]
 _UNCLASSIFIED = "emotions were not classified; --scoring emotions does"
 

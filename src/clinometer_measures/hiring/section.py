@@ -133,7 +133,7 @@ def _validity_sentence(row: Mapping[str, Any]) -> str:
         text = f"{where}gets {points} points more than the lesser (95% interval {ends}; none: 0)."
     else:
         share = percent(_share(row["estimate"]))
-        ends = percent_interval(_share(row['ci_low']), _share(row['ci_high']))
+        ends = percent_interval(_share(row["ci_low"]), _share(row["ci_high"]))
         text = f"{where}is preferred in {share} (95% interval {ends}; chance 50%)."
     if row["verdict"] == PASSED:
         return text

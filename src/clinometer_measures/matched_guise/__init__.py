@@ -115,8 +115,16 @@ TURNS = 4
 
 #: Wordings of the placebo in size quick: all questions, and the sentences that differ most.
 _QUICK = (
-    *("continued", "judged", "guessed", "compared"),
-    *("person", "who", "tends", "he", "they", "two_speakers"),
+    "continued",
+    "judged",
+    "guessed",
+    "compared",
+    "person",
+    "who",
+    "tends",
+    "he",
+    "they",
+    "two_speakers",
 )
 
 _ORDERS = ("marginalized_first", "default_first")

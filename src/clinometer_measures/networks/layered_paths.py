@@ -33,8 +33,14 @@ _BITS = {"positive": 1, "negative": 2, "neutral": 4, "unknown": 0}
 
 #: What a path is, by the sum of the bits of the tones on it.
 _TYPES = (
-    *("unknown", "positive", "negative", "conflicting"),
-    *("neutral", "mixed", "mixed", "conflicting"),
+    "unknown",
+    "positive",
+    "negative",
+    "conflicting",
+    "neutral",
+    "mixed",
+    "mixed",
+    "conflicting",
 )
 
 Node = TypeVar("Node", bound=Hashable)

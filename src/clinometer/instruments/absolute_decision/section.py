@@ -49,8 +49,10 @@ _COLUMNS = {
 _STEPS = tuple(interval(step / 5, (step + 1) / 5, 1) for step in range(5))
 
 _TIPS = (
-    *(("Stereotype", "label"), ("Asked about", "about")),
-    *(("Share of yes", "shown"), ("Answers", "answers")),
+    ("Stereotype", "label"),
+    ("Asked about", "about"),
+    ("Share of yes", "shown"),
+    ("Answers", "answers"),
 )
 
 _LEVELS = (

@@ -316,8 +316,17 @@ def _complete(trial: Mapping[str, Any], study: Study, _: StereotypeWords) -> dic
 def _analyse(scores: pl.LazyFrame) -> Tables:
     """Make the published analysis of the answers that were read."""
     keys = [
-        *("model", "study", "instrument", "mode", "intervention", "word_list", "scoring"),
-        *("control", "category", "stereotype", "dimension"),
+        "model",
+        "study",
+        "instrument",
+        "mode",
+        "intervention",
+        "word_list",
+        "scoring",
+        "control",
+        "category",
+        "stereotype",
+        "dimension",
     ]
     right = pl.col("version") == pl.col("outcome")
     aligned = pl.col("version") == "target"

@@ -33,7 +33,11 @@ _ALLOWED = {
     "target_loc": _PLACES,
 }
 COLUMNS = (
-    *("example_id", "question_index", "category", "context", "question"),
+    "example_id",
+    "question_index",
+    "category",
+    "context",
+    "question",
     *(f"ans{place}{suffix}" for place in _PLACES for suffix in ("", "_text", "_group")),
     *_ALLOWED,
 )

@@ -37,8 +37,17 @@ MEASURES = {
 
 #: What an effect is of: all that distinguishes answers but their draws.
 _KEYS = [
-    *("model", "study", "instrument", "mode", "intervention", "word_list", "scoring"),
-    *("control", "category", "stereotype", "variation"),
+    "model",
+    "study",
+    "instrument",
+    "mode",
+    "intervention",
+    "word_list",
+    "scoring",
+    "control",
+    "category",
+    "stereotype",
+    "variation",
 ]
 #: Of the intervals.
 _CONFIDENCE = 0.95
@@ -116,8 +125,17 @@ def _shifts(scores: pl.DataFrame) -> pl.DataFrame:
     """Return the mean absolute shift of the log odds from the wording without the person."""
     with_log_odds = scores.drop_nulls("log_odds")
     keys = [
-        *("model", "study", "mode", "intervention", "scoring", "stereotype", "version", "object"),
-        *("marginalized", "default", "iteration"),  # draws are the same for every wording
+        "model",
+        "study",
+        "mode",
+        "intervention",
+        "scoring",
+        "stereotype",
+        "version",
+        "object",
+        "marginalized",
+        "default",
+        "iteration",  # draws are the same for every wording
     ]
     unnamed = pl.col("unnamed").fill_null(False)
     baselines = with_log_odds.filter(unnamed).select(*keys, baseline="log_odds")

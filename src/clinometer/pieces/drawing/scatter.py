@@ -22,8 +22,10 @@ class Panel(NamedTuple):
 
 
 _TIPS = (
-    *(("Model", "model"), ("Billions of parameters", "size")),
-    *(("Mean", "shown"), ("Interval", "interval")),
+    ("Model", "model"),
+    ("Billions of parameters", "size"),
+    ("Mean", "shown"),
+    ("Interval", "interval"),
 )
 
 

@@ -23,15 +23,31 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 #: Elements that draw.
 _DRAWING = (
-    *("svg", "g", "path", "line", "rect", "circle", "text", "tspan"),
-    *("defs", "clipPath", "linearGradient", "stop"),
+    "svg",
+    "g",
+    "path",
+    "line",
+    "rect",
+    "circle",
+    "text",
+    "tspan",
+    "defs",
+    "clipPath",
+    "linearGradient",
+    "stop",
 )
 _DRAWING_TAGS = frozenset(f"{_SVG}{name}" for name in _DRAWING)
 
 #: Attributes that draw nothing in a page, or are set by its style sheet.
 _UNUSED = (
-    *("aria-label", "aria-roledescription", "aria-hidden", "role", "version", "pointer-events"),
-    *("font-family", "font-style"),
+    "aria-label",
+    "aria-roledescription",
+    "aria-hidden",
+    "role",
+    "version",
+    "pointer-events",
+    "font-family",
+    "font-style",
 )
 
 #: Attributes that are not needed where they have this value.
@@ -51,8 +67,13 @@ _LONG_NUMBER = re.compile(r"(\d\.\d)\d+")
 
 #: Attributes that marks inherit from their group.
 _INHERITED = (
-    *("fill", "stroke", "stroke-width", "fill-opacity"),
-    *("font-size", "font-weight", "text-anchor"),
+    "fill",
+    "stroke",
+    "stroke-width",
+    "fill-opacity",
+    "font-size",
+    "font-weight",
+    "text-anchor",
 )
 
 #: What Vega says of a mark before its tooltip, by the names of our columns.

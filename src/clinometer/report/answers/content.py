@@ -203,8 +203,12 @@ def _name_both(frame: pl.DataFrame, plan: PlanFacts) -> list[dict[str, Any]]:
 
 
 _RANK_TIPS = (
-    *(("Model", "label"), ("Dimension", "panel"), ("Rank", "rank")),
-    *(("Ranks the intervals allow", "allowed"), ("Mean", "shown"), ("Interval", "interval")),
+    ("Model", "label"),
+    ("Dimension", "panel"),
+    ("Rank", "rank"),
+    ("Ranks the intervals allow", "allowed"),
+    ("Mean", "shown"),
+    ("Interval", "interval"),
 )
 
 

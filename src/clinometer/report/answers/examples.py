@@ -42,8 +42,17 @@ _WITHIN = ["dimension", "version"]
 _KEYS = ["study", "model", "mode", *CONDITIONS, "stereotype", "trial_id"]
 #: What is shown of how an answer was read.
 _READING = (
-    *("instrument", "dimension", "version", "object", "outcome"),
-    *("score", "reason", "coverage", "span", "margin", "conflict"),
+    "instrument",
+    "dimension",
+    "version",
+    "object",
+    "outcome",
+    "score",
+    "reason",
+    "coverage",
+    "span",
+    "margin",
+    "conflict",
 )
 #: Column of the responses → the label of what it quotes.
 _LABELS = {

@@ -33,8 +33,16 @@ __all__ = ["read_results", "varying_factors"]
 
 #: What compliance is counted by.
 _GROUPS = (
-    *("model", "study", "instrument", "mode", "category", "stereotype", "dimension"),
-    *("marginalized", "default", "version"),
+    "model",
+    "study",
+    "instrument",
+    "mode",
+    "category",
+    "stereotype",
+    "dimension",
+    "marginalized",
+    "default",
+    "version",
 )
 
 #: What tells rows of estimates apart but for the measure, and effects of order.

@@ -39,8 +39,10 @@ __all__ = ["bias_command", "compare_command"]
 
 #: The four streams in the paper's figures 8 and 9.
 STREAMS = (
-    *("feminine:compassionate", "feminine:forceful"),
-    *("masculine:forceful", "masculine:compassionate"),
+    "feminine:compassionate",
+    "feminine:forceful",
+    "masculine:forceful",
+    "masculine:compassionate",
 )
 
 #: Methods that compare with placebos, and what those are called.
