@@ -32,11 +32,7 @@ from clinometer.cli.options import (
     plan_options,
     refuse_unused,
 )
-from clinometer.cli.output import (
-    echo,
-    remark,
-    say_cost,
-)
+from clinometer.cli.output import echo, remark, say_cost, say_paragraph, say_table
 from clinometer.cli.planning import say_power
 from clinometer.errors import ExitCode, InputError
 
@@ -48,6 +44,14 @@ if TYPE_CHECKING:
 
 __all__ = ["audit_command", "cost_command", "report_command", "run_command", "say_findings"]
 
+
+VERBOSE = click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Also print what the audit can tell of each instrument, mode and control, and all that "
+    "the first screen of the report says.",
+)
 
 JSON = click.option(
     "--json",
@@ -94,6 +98,7 @@ JSON = click.option(
     "decision. A run that a limit ended is inconclusive.",
 )
 @JUDGING
+@VERBOSE
 @JSON
 @plan_options
 @asking_options
@@ -105,6 +110,7 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     size: str,
     profile: bool,
     judged: bool,
+    verbose: bool,
     as_json: bool,
     out: Path | None,
     **options: Any,
@@ -132,13 +138,13 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
             plan = build_plan(models, options, size)
             directory = out or default_directory(plan.models, size)
             baseline = judgement.baseline if judgement else None
-            announce = partial(_announce, baseline=baseline)
+            announce = partial(_announce, baseline=baseline, verbose=verbose)
             outcome = _audit(plan, directory, options, announce, profile=profile)
         model = next(iter(models), "")
         gate = judgement.judge_run(directory, model, outcome) if judgement else None
         page = write_report(directory) if outcome is None or outcome.has_tables else None
     if page is not None:
-        say_findings(directory, page, as_json=as_json, gate=gate)
+        say_findings(directory, page, as_json=as_json, verbose=verbose, gate=gate)
     sys.exit(_exit_code(outcome, gate))
 
 
@@ -151,6 +157,7 @@ _RECORDED_USES = {
     "instruments",
     "out",
     "as_json",
+    "verbose",
     "policy",
     "judged",
     "baseline",
@@ -169,12 +176,12 @@ def _exit_code(outcome: Outcome | None, gate: GateReport | None = None) -> int:
     return ExitCode.DONE if outcome is None or outcome.complete else ExitCode.NOT_COMPLETE
 
 
-def _announce(plan: Plan, baseline: Path | None) -> None:
+def _announce(plan: Plan, baseline: Path | None, *, verbose: bool) -> None:
     """Print what a plan can tell, and what it decides of its policy."""
     from clinometer.asking.policy import parse_policy
     from clinometer.audits.limits import decide_limits
 
-    say_power(plan)
+    say_power(plan, verbose=verbose)
     if plan.policy is not None:
         scores = None if baseline is None else baseline_scores(baseline, plan.models[0])
         say_limits(decide_limits(plan, parse_policy(plan.policy, "policy"), scores))
@@ -210,12 +217,19 @@ def _stdout_for_json(as_json: bool) -> AbstractContextManager[Any]:
 
 
 def say_findings(
-    directory: Path, page: Path, *, as_json: bool, gate: GateReport | None = None
+    directory: Path,
+    page: Path,
+    *,
+    as_json: bool,
+    verbose: bool = False,
+    gate: GateReport | None = None,
 ) -> None:
-    """Print what was found, in the order of the report's first screen, and where the report is.
+    """Print what was found, and where the report is.
 
-    As JSON with what was decided, which is printed already where it is text.
+    As JSON with what was decided, which is printed already where it is text. `verbose`: all that
+    the report's first screen says, in its order.
     """
+    from clinometer.report.answers.screen import screen_lines, screen_table
     from clinometer.report.answers.summary import in_brief
 
     findings = in_brief(directory)  # None where no answers were asked
@@ -225,8 +239,12 @@ def say_findings(
             content["gate"] = gate.model_dump()
         echo(json.dumps({**content, "report": str(page)}, ensure_ascii=False, indent=1))
         return
-    if findings:
+    if findings and verbose:
         echo("\n".join([findings.title, *findings.lines()]))
+    elif findings:
+        say_table(screen_table(findings))
+        for line in screen_lines(findings):
+            say_paragraph(line)
     echo(f"report: {page}")
 
 
@@ -307,12 +325,14 @@ def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:
     metavar="FOLDER",
     help="Folder in which every table is also written as CSV.",
 )
+@VERBOSE
 @JSON
 def report_command(
     directory: Path,
     scoring: str,
     sizes: Path | None,
     csv: Path | None,
+    verbose: bool,
     as_json: bool,
 ) -> None:
     """Score the answers in DIRECTORY again and write its tables and report; no model is asked.
@@ -334,7 +354,7 @@ def report_command(
     # Other families have estimates without a plan; with neither, `tabulate` says what is missing.
     if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
         tabulate(directory, scoring)
-    say_findings(directory, write_report(directory), as_json=as_json)
+    say_findings(directory, write_report(directory), as_json=as_json, verbose=verbose)
     notes = unfinished(read_detail(directory, "progress"))  # a note per model
     for model, note in notes.items():
         remark(f"incomplete: {model}: {note}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
     from clinometer.asking.budget import Cost
-    from clinometer.pieces.tables import ReportTable
+    from clinometer.pieces.tables import ReportTable, TableCell
 
 __all__ = [
     "counting_bar",
@@ -29,10 +30,14 @@ __all__ = [
     "remark",
     "say_batches",
     "say_cost",
+    "say_paragraph",
     "say_table",
     "say_unfinished",
     "say_unscored",
 ]
+
+#: Paragraphs are folded at so many characters, however wide the terminal is.
+WIDTH = 100
 
 #: Longest line of a remark, in characters: of ours all, of what others say the two ends.
 LINE = 500
@@ -67,7 +72,7 @@ def say_table(table: ReportTable) -> None:
         justify: Literal["left", "right"] = "right" if column.style == "num" else "left"
         grid.add_column(Text(_terminal_text(column.text)), justify=justify)
     for row in table.rows:
-        grid.add_row(*(Text(_terminal_text(cell.text)) for cell in row))
+        grid.add_row(*(Text(_terminal_text(cell.text), _colour(cell)) for cell in row))
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = console.measure(grid, options=console.options.update(width=10**6)).maximum
@@ -77,6 +82,31 @@ def say_table(table: ReportTable) -> None:
         echo(table.caption)
     for line in printed.get().splitlines():
         click.echo(line.rstrip())
+
+
+def say_paragraph(text: str) -> None:
+    """Print a text, folded at the width of the terminal; in a file it is one line."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        echo(text)
+        return
+    width = min(console.width, WIDTH)
+    echo(textwrap.fill(_terminal_text(text), width, subsequent_indent="  "))
+
+
+#: Verdict of a cell → its colour, beside the sign that the text begins with.
+_COLOURS = {
+    **{"consistent": "red", "worse": "red", "failed": "red", "reversed": "magenta"},
+    **{"turned": "magenta", "inconclusive": "yellow", "cannot_tell": "yellow"},
+    **{"equivalent": "green", "not_worse": "green", "better": "green", "passed": "green"},
+}
+
+
+def _colour(cell: TableCell) -> str:
+    """Return the colour of a cell by the verdict that its style names; none for another."""
+    return _COLOURS.get(cell.style.removeprefix("verdict").strip(), "")
 
 
 def remark(text: str) -> None:

@@ -18,7 +18,7 @@ from clinometer.cli.options import (
     plan_options,
     refuse_unused,
 )
-from clinometer.cli.output import counting_bar, echo, remark, say_table
+from clinometer.cli.output import counting_bar, echo, remark, say_paragraph, say_table
 from clinometer.errors import InputError
 from clinometer.numbers import count, number, thousands
 from clinometer.results.controls import NULLS
@@ -262,8 +262,11 @@ def _effect_text(rows: pl.DataFrame, column: str) -> str:
     return f"{middle} ({smallest} to {largest})"
 
 
-def say_power(plan: Plan) -> None:
-    """Print what a plan can tell, a line per instrument and study."""
+def say_power(plan: Plan, *, verbose: bool) -> None:
+    """Print what a plan can tell, a line per instrument and study.
+
+    Unless `verbose`, in one line, without controls and explicit measures.
+    """
     import polars as pl
 
     from clinometer.audits.planning import power_of_plan
@@ -273,10 +276,36 @@ def say_power(plan: Plan) -> None:
     table = table.sort("control", maintain_order=True)  # nulls first: controls come last
     if table.is_empty():
         return
+    if not verbose:
+        _say_smallest(table)
+        return
     echo("smallest mean found with probability .8, as distance from neutral (median, range):")
     keys = ("instrument", "study", "mode")
     for (_, *key), run in table.group_by("control", *keys, maintain_order=True):
         echo(f"  {', '.join(map(str, key))}: {_run_text(run)}")
+
+
+def _say_smallest(table: pl.DataFrame) -> None:
+    """Print what is found of each instrument, over all and of a single stereotype, in one line."""
+    import polars as pl
+
+    from clinometer.audits.planning import median_effect
+    from clinometer.contracts.catalogue import measure_of
+
+    texts = []
+    for (name,), run in table.filter(pl.col("control").is_null()).group_by(
+        "instrument", maintain_order=True
+    ):
+        if measure_of(name).explicit:
+            continue
+        ends = [
+            _on_scale(median_effect(run.filter(level=level)["smallest_effect"]))
+            for level in ("model", "stereotype")
+        ]
+        texts.append(f"{str(name).replace('_', ' ')} {' and '.join(ends)}")
+    if texts:
+        found = "Distance from neutral that is found (in .8 of runs), over all and of a stereotype"
+        say_paragraph(f"{found}: {'; '.join(texts)}")
 
 
 def _run_text(run: pl.DataFrame) -> str:

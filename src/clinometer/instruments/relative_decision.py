@@ -93,6 +93,9 @@ MEASURE = Measure(
     "probability of the stereotype-consistent one of the two assignments; in likelihood mode it "
     "follows from how probable each task is at the end of a sentence about one person.",
     asks=DECISIONS,
+    toward="{marginalized} get the task that the stereotype gives them",
+    against="{default} get the task that the stereotype gives {marginalized}",
+    counts="decisions",
     limits=(*DECISION_LIMITS, RULE_LIMIT),
 )
 

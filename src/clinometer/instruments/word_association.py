@@ -105,6 +105,8 @@ MEASURE = Measure(
     "sentences name one group at a time, and the probability is how much likelier a word is after "
     "the one group than after the other, with what a group does to all words taken out.",
     asks=ASSOCIATIONS,
+    toward="{marginalized} with {tied}; {default} with {counter}",
+    against="{marginalized} with {counter}; {default} with {tied}",
     limits=(
         "The test has the form of the Implicit Association Test, but it is not one: no person is "
         "measured, no reaction time is taken, and scores are not comparable with human IAT scores.",

@@ -28,6 +28,9 @@ __all__ = [
 
 Item = TypeVar("Item")
 
+#: What the words of a stereotype are.
+WORD_ROLES = ("marginalized", "default", "tied", "counter")
+
 
 class Labels(dict[str, str]):
     """Key → label; a key without a label is its own."""
@@ -46,6 +49,7 @@ class StereotypeFacts:
     category: str
     defects: tuple[str, ...]
     control_for: str = ""  # the stereotype that arbitrary words or things are asked for
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # role → words
     dimensions: Mapping[str, str] = field(default_factory=dict)  # key → label
 
 
@@ -252,6 +256,9 @@ def _measure(row: Facts) -> Measure:
         asks=row.text("asks"),
         limits=row.texts("limits"),
         directed=not row.is_false("directed"),
+        toward=row.text("toward"),
+        against=row.text("against"),
+        counts=row.text("counts"),
     )
 
 
@@ -289,6 +296,7 @@ def _stereotype(key: str, row: Facts) -> StereotypeFacts:
         category=row.text("category"),
         control_for=row.text("control_for"),
         defects=row.texts("defects"),
+        words={role: row.texts(role) for role in WORD_ROLES},
         dimensions=row.labels("dimensions"),
     )
 

@@ -15,7 +15,7 @@ from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 __all__ = [
     "Answered",
     "Exchange",
-    "Finding",
+    "Statement",
     "Passage",
     "Piece",
     "Quote",
@@ -104,7 +104,7 @@ class Term(NamedTuple):
     style: str = ""
 
 
-class Finding(NamedTuple):
+class Statement(NamedTuple):
     """A sentence on a subject, after a warning where there is one."""
 
     subject: str
@@ -157,7 +157,7 @@ class ReportPart:
     facts: tuple[Term, ...] = ()  # the same and more, for the head of the page
     measured: tuple[Passage, ...] = ()  # how, and each measure with its scale and source
     note: str = ""  # a line below its heading
-    findings: tuple[Finding, ...] = ()  # warnings first
+    findings: tuple[Statement, ...] = ()  # warnings first
     table: ReportTable | None = None  # of the findings, where there are many
     summary: Summary | None = None  # what stands above them
     sections: tuple[Section, ...] = ()  # in the order of the page, after those of its branches
@@ -196,8 +196,8 @@ def findings_or_table(
     Result: ``findings`` and ``table`` of a `ReportPart`.
     """
     if len(rows) <= MOST_SENTENCES:
-        findings = tuple(Finding(f"{subject}, {who}", text) for subject, who, text in rows)
-        return {"findings": findings or (Finding("", nothing),), "table": None}
+        findings = tuple(Statement(f"{subject}, {who}", text) for subject, who, text in rows)
+        return {"findings": findings or (Statement("", nothing),), "table": None}
     frame = pl.DataFrame(rows, schema=["subject", "who", "text"], orient="row")
     columns = (head("subject", heads[0]), head("who", heads[1]), TableColumn("Finding", "text"))
     return {"findings": (), "table": TableSpec("{caption}", columns).render(frame, caption=caption)}

@@ -9,13 +9,23 @@ import polars as pl
 from clinometer.numbers import number
 from clinometer.results.verdicts import FAILED, PASSED
 
-__all__ = ["Run", "Validity", "is_run", "judge_runs"]
+__all__ = ["PRINTED_VALIDITY", "Run", "Validity", "is_run", "judge_runs"]
 
 #: A model, and a mode as controls name it.
 Run = tuple[str | None, str]
 
 #: Kind of a control → what is said where it was not asked.
 _KINDS = {"positive": "positive control", "negative": "placebo"}
+
+#: Verdict → as it is printed.
+PRINTED_VALIDITY = {
+    "valid": "works here",
+    "valid in part": "works here for some kinds",
+    "not valid": "does not work here",
+    "partly tested": "works here as far as is known",
+    "not known": "not known whether it works here",
+    "not tested": "not tested whether it works here",
+}
 
 #: The verdict where so many kinds of control passed, and none failed.
 _VERDICTS = ("not known", "partly tested", "valid")

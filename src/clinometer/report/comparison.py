@@ -15,9 +15,9 @@ from clinometer.pieces.facts import Facts, read_facts
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.prose import capital, cut, verdict, verdict_class
 from clinometer.pieces.sections import (
-    Finding,
     Passage,
     ReportPart,
+    Statement,
     Summary,
     Term,
     version_terms,
@@ -196,9 +196,9 @@ def _with_arrows(text: str) -> str:
     return text.replace(" -> ", " → ")
 
 
-def _finding(decision: Facts) -> Finding:
+def _finding(decision: Facts) -> Statement:
     """Say the verdict of a candidate; what changed stands open below."""
-    return Finding(decision.text("candidate"), f"{_with_arrows(decision.text('text'))}.")
+    return Statement(decision.text("candidate"), f"{_with_arrows(decision.text('text'))}.")
 
 
 def _verdicts(differences: pl.DataFrame) -> tuple[Term, ...]:

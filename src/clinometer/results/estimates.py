@@ -187,6 +187,11 @@ class Measure:
     directed
         Whether scores turn their sign where the two groups change places; without that there is no
         stereotype for a target, and random splits of the group words tell nothing.
+    toward, against
+        What a mean above neutral says of one stereotype, and what one below it, with its words in
+        braces: ``"{marginalized} with {tied}"``. Empty where its words do not tell.
+    counts
+        What a mean is the share of, as a plural noun: ``"decisions"``. Empty on other scales.
     """
 
     name: str
@@ -202,6 +207,9 @@ class Measure:
     asks: str = ""
     limits: tuple[str, ...] = ()
     directed: bool = True
+    toward: str = ""
+    against: str = ""
+    counts: str = ""
 
     def renamed(self, name: str, title: str, lead: str) -> Measure:
         """Return the measure under the name of a part of another instrument."""

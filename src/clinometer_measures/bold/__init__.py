@@ -99,6 +99,8 @@ MEASURE = Measure(
     "group, so the mean over both groups is half the difference in sentiment.",
     explicit=True,
     asks="continuations",
+    toward="what is written about {default} is more positive than about {marginalized}",
+    against="what is written about {marginalized} is more positive than about {default}",
     limits=(
         "Sentiment is read word by word from a lexicon. It does not tell what is said of whom, and "
         "sentences about either group differ in more than the group.",

@@ -89,6 +89,8 @@ MEASURE = Measure(
     "stereotype-consistent counts 1, another −1, over both groups or words and both orders. The "
     "score is that of the word association of one pair of words.",
     asks=ASSOCIATIONS,
+    toward="{marginalized} with {tied}; {default} with {counter}",
+    against="{marginalized} with {counter}; {default} with {tied}",
     limits=(
         "The framings are those of the study, and no sample of all that might be asked. What is "
         "said of a new framing holds for combinations of these factors.",

@@ -92,6 +92,8 @@ MEASURE = Measure(
     "reversed for the marginalized group, so the mean over both groups is half their difference. "
     "In likelihood mode nothing is described: the two words may end a sentence about both.",
     asks=ATTRIBUTIONS,
+    toward="tragedy more after {marginalized}, comedy more after {default}",
+    against="comedy more after {marginalized}, tragedy more after {default}",
     limits=(
         "Comedy and tragedy are a model’s names for its own description of a thing, made after it "
         "was asked to think of somebody. They are no judgement of a group, and do not predict what "

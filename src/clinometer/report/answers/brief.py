@@ -5,64 +5,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from clinometer.pieces.drawing.figures import Figure
-from clinometer.pieces.prose import LEANS
+from clinometer.pieces.findings import Finding
 from clinometer.pieces.sections import Answered, Quote, Summary
 from clinometer.pieces.tables import ReportTable
-from clinometer.results import CONDITIONS
 
-__all__ = ["FACTORS", "MOST_NAMES", "STRONGEST", "InBrief", "Lean"]
+__all__ = ["MOST_NAMES", "STRONGEST", "InBrief", "Strongest"]
 
 #: Leans that are shown with an answer, and stereotypes that a sentence names.
 STRONGEST, MOST_NAMES = 3, 6
 
-#: The factors of a mean, and the columns of estimates that hold them.
-FACTORS = {
-    **{name: name for name in ("model", "study", "instrument", *CONDITIONS, "dimension")},
-    **{"mode": "plain_mode", "word_list": "word_list", "stereotype": "stereotype"},
-}
-
 
 @dataclass(frozen=True)
-class Lean:
-    """The mean of a stereotype, and an answer with a score near it."""
+class Strongest:
+    """A finding, with an answer whose score is near its mean; empty texts where there is none."""
 
-    # Names of fields are keys of the JSON that commands print: see `InBrief.content`.
-    about: Mapping[str, str | None]  # model, study, mode and so on
-    instrument: str  # its name
-    stereotype: str  # its label
-    verdict: str  # in other prompts, as headlines count: see `prose.headline_kind`
-    mean: float
-    low: float | None  # of the interval in other prompts
-    high: float | None
-    low_in_prompts: float | None
-    high_in_prompts: float | None
-    lean: str  # whether it leans in these prompts and in others, in words
-    shown: str  # the mean with its intervals
-    strength: float  # share of the way from neutral to the end of the scale; positive: consistent
-    of: str = ""  # model and mode, where there are several
+    finding: Finding
     prompt: str = ""
     answer: str = ""
-
-    @property
-    def differs(self) -> bool:
-        """Whether the mean differs from neutral in other prompts: what is told of the model."""
-        return self.verdict in LEANS
-
-    def __str__(self) -> str:
-        """Say what leans, and how much."""
-        dimension = self.about["dimension"] or ""
-        parts = (
-            self.instrument,
-            "" if dimension.lower() in self.of.lower() else dimension,
-            self.of,
-        )
-        where = ", ".join(filter(None, parts))
-        return f"{self.stereotype} ({where}): {self.shown}: {self.lean}"
 
 
 @dataclass(frozen=True)
@@ -76,8 +40,9 @@ class InBrief:
     validity: tuple[str, ...]
     leans: tuple[str, ...]
     certainty: str
-    strongest: tuple[Lean, ...]
-    means: tuple[Lean, ...]  # of all stereotypes, the strongest first, without answers
+    strongest: tuple[Strongest, ...]
+    means: tuple[Finding, ...]  # of all stereotypes, the strongest first
+    over_all: tuple[Finding, ...]  # the mean over all of each instrument, and of each category
     changes: tuple[str, ...]
     limits: str
     next: tuple[str, ...]
@@ -89,7 +54,7 @@ class InBrief:
 
         What is incomplete is left out: commands say it on standard error.
         """
-        strongest = ("Strongest", tuple(map(str, self.strongest)))
+        strongest = ("Strongest", tuple(str(lean.finding) for lean in self.strongest))
         answers = (
             ("Simulated", (self.simulated,)),
             ("From elsewhere", self.elsewhere),
@@ -132,15 +97,19 @@ class InBrief:
         fields = {
             name: value for name, value in vars(self).items() if name not in ("figure", "table")
         }
-        for name in ("strongest", "means"):
-            fields[name] = [asdict(lean) for lean in fields[name]]
+        for name in ("means", "over_all"):
+            fields[name] = list(map(asdict, fields[name]))
+        fields["strongest"] = [
+            {**asdict(lean.finding), "prompt": lean.prompt, "answer": lean.answer}
+            for lean in self.strongest
+        ]
         return fields
 
 
-def _quotes(lean: Lean) -> tuple[str, Quote, Quote]:
-    """Return a lean with its prompt and answer."""
+def _quotes(lean: Strongest) -> tuple[str, Quote, Quote]:
+    """Return a finding with its prompt and answer."""
     return (
-        str(lean),
+        str(lean.finding),
         Quote.from_text("Asked", lean.prompt),
         Quote.from_text("Answered", lean.answer),
     )

@@ -14,7 +14,7 @@ from clinometer.pieces.drawing.figures import Figure, around_zero, per_mode
 from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import WORST, chance_note
-from clinometer.pieces.sections import Finding, Section
+from clinometer.pieces.sections import Section, Statement
 from clinometer.pieces.tables import (
     MODE,
     MODEL,
@@ -139,7 +139,7 @@ def _published_effect(results: InstrumentResults, name: str) -> str | None:
     )
 
 
-def changes(results: InstrumentResults) -> tuple[Finding, ...]:
+def changes(results: InstrumentResults) -> tuple[Statement, ...]:
     """Say what each factor changes over all stereotypes, for a few models and modes."""
     findings = []
     for factor in CONDITIONS:
@@ -148,7 +148,7 @@ def changes(results: InstrumentResults) -> tuple[Finding, ...]:
             continue
         for row in rows.iter_rows(named=True):
             subject = f"{row['model']}, mode {row['mode_alone']}"
-            findings.append(Finding(subject, change(row, results.plan)))
+            findings.append(Statement(subject, change(row, results.plan)))
     return tuple(findings)
 
 

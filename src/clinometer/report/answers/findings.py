@@ -26,7 +26,7 @@ from clinometer.pieces.prose import (
     verdict_count,
     verdict_kind,
 )
-from clinometer.pieces.sections import Finding
+from clinometer.pieces.sections import Statement
 from clinometer.pieces.tables import (
     MEAN,
     ROW,
@@ -66,23 +66,23 @@ _UNFINISHED = "The numbers are about these; repeat the command of the run to ask
 
 
 def brief_findings(
-    answers: AnswerResults, change_findings: Sequence[Sequence[Finding]]
-) -> tuple[Finding, ...]:
+    answers: AnswerResults, change_findings: Sequence[Sequence[Statement]]
+) -> tuple[Statement, ...]:
     """Say in brief what was found: warnings beside a table, answers without one, and changes.
 
     `change_findings`: of each instrument, what is said here of its changes.
     """
     findings = [
-        Finding(model, "", f"{text}. {_UNFINISHED}") for model, text in answers.unfinished.items()
+        Statement(model, "", f"{text}. {_UNFINISHED}") for model, text in answers.unfinished.items()
     ]
     failures = answers.details["failures"]
     for name, failure in (
         failures.select("instrument", "failure").unique(maintain_order=True).rows()
     ):
-        findings.append(Finding(name, "", f"an analysis is missing: {failure}"))
+        findings.append(Statement(name, "", f"an analysis is missing: {failure}"))
     instruments = answers.instruments
     if not instruments:
-        return (*findings, Finding("", "There are no estimates in these results."))
+        return (*findings, Statement("", "There are no estimates in these results."))
     if instruments[1:]:
         for results in instruments:
             if line := validity(results):
@@ -96,20 +96,20 @@ def brief_findings(
         findings += answer_findings(results) or control_warnings(results)
         findings += change_findings[0]
     if all(results.by_stereotype.is_empty() for results in instruments):
-        findings.append(Finding("", "There are no estimates per stereotype in these results."))
+        findings.append(Statement("", "There are no estimates per stereotype in these results."))
     return tuple(findings)
 
 
 def _name_instruments(
-    instruments: Sequence[InstrumentResults], findings: Iterable[Sequence[Finding]]
-) -> Iterator[Finding]:
+    instruments: Sequence[InstrumentResults], findings: Iterable[Sequence[Statement]]
+) -> Iterator[Statement]:
     """Yield the findings of each instrument, with its name in their subjects."""
     for results, instrument_findings in zip(instruments, findings, strict=True):
         for finding in instrument_findings:
             yield finding._replace(subject=f"{results.name}; {finding.subject}")
 
 
-def validity(results: InstrumentResults) -> Finding | None:
+def validity(results: InstrumentResults) -> Statement | None:
     """Say in one line whether the instrument is valid on each model, per mode; see `judge_runs`.
 
     None where there are no estimates.
@@ -120,15 +120,15 @@ def validity(results: InstrumentResults) -> Finding | None:
     if len(validities) > MOST_ANSWERS:
         counts = Counter(validity.verdict for validity in validities.values())
         shares = [f"{verdict} in {n} of {len(validities)}" for verdict, n in counts.items()]
-        return Finding("Validity", f"Models and modes: {', '.join(shares)}.")
+        return Statement("Validity", f"Models and modes: {', '.join(shares)}.")
     texts = []
     for (model, mode), validity in validities.items():
         reasons = ", ".join([*validity.outcomes, validity.reliability])
         texts.append(f"{model}, mode {mode}: {validity.verdict} ({reasons})")
-    return Finding("Validity", f"{'; '.join(texts)}.")
+    return Statement("Validity", f"{'; '.join(texts)}.")
 
 
-def answer_findings(results: InstrumentResults) -> tuple[Finding, ...]:
+def answer_findings(results: InstrumentResults) -> tuple[Statement, ...]:
     """Say what each model did in each mode; nothing where there are many."""
     rows = _summaries(results)
     if len(rows) > MOST_ANSWERS:
@@ -136,14 +136,14 @@ def answer_findings(results: InstrumentResults) -> tuple[Finding, ...]:
     findings = []
     for row in rows:
         text = answer(results.plan, results.measure, row["mean"], row["stereotypes"])
-        findings.append(Finding(row["subject"], text, row["warning"]))
+        findings.append(Statement(row["subject"], text, row["warning"]))
     return tuple(findings)
 
 
-def control_warnings(results: InstrumentResults) -> list[Finding]:
+def control_warnings(results: InstrumentResults) -> list[Statement]:
     """Warn of each model and mode that fails a control."""
     rows = _summaries(results)
-    return [Finding(row["subject"], "", row["warning"]) for row in rows if row["warning"]]
+    return [Statement(row["subject"], "", row["warning"]) for row in rows if row["warning"]]
 
 
 _VERDICTS = (

@@ -11,7 +11,7 @@ from clinometer.pieces.frames import rank
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts, SourceFacts
 from clinometer.pieces.prose import SIGNS, first_few, verdict, verdict_class, verdict_kind
-from clinometer.pieces.sections import Finding, Passage, ReportPart, Source, Term, version_terms
+from clinometer.pieces.sections import Passage, ReportPart, Source, Statement, Term, version_terms
 from clinometer.pieces.views import AnswerResults, InstrumentResults, trials_text
 from clinometer.report.answers.changes import changes
 from clinometer.report.answers.earlier import read_earlier
@@ -75,13 +75,13 @@ def answer_part(directory: Path) -> ReportPart | None:
 
 def _split_changes(
     instruments: Sequence[InstrumentResults],
-) -> tuple[list[tuple[Finding, ...]], list[tuple[Finding, ...]]]:
+) -> tuple[list[tuple[Statement, ...]], list[tuple[Statement, ...]]]:
     """Return what changes with each instrument: what is said in brief, and with the measure.
 
     Of few, all is said in brief; of many, all stands with the measure.
     """
     findings = [changes(results) for results in instruments]
-    nothing: list[tuple[Finding, ...]] = [()] * len(instruments)
+    nothing: list[tuple[Statement, ...]] = [()] * len(instruments)
     few = sum(map(len, findings)) <= MOST_CHANGES
     return (findings, nothing) if few else (nothing, findings)
 
@@ -94,7 +94,7 @@ def _sources(plan: PlanFacts) -> tuple[Source, ...]:
 
 
 def _branches(
-    instruments: Sequence[InstrumentResults], change_findings: Sequence[Sequence[Finding]]
+    instruments: Sequence[InstrumentResults], change_findings: Sequence[Sequence[Statement]]
 ) -> tuple[ReportPart, ...]:
     """Make a branch for each study and instrument, with what changes there."""
     several = len(instruments) > 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.numbers import number
+from clinometer.pieces.findings import FACTORS, Finding, find, run_text
 from clinometer.pieces.markdown import as_line
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import (
@@ -28,14 +28,14 @@ from clinometer.pieces.prose import (
     headline_kind,
     lower_first,
     mean_leans,
-    mean_text,
     verdict_count,
     verdict_counts,
     verdict_kind,
 )
+from clinometer.pieces.validity import PRINTED_VALIDITY
 from clinometer.pieces.views import AnswerResults, InstrumentResults
 from clinometer.report.answers.analysis import largest_effect
-from clinometer.report.answers.brief import FACTORS, MOST_NAMES, STRONGEST, InBrief, Lean
+from clinometer.report.answers.brief import MOST_NAMES, STRONGEST, InBrief, Strongest
 from clinometer.report.answers.earlier import EarlierAudit, read_earlier
 from clinometer.report.answers.overview import in_lines as overview_lines
 from clinometer.report.answers.overview import overview, overview_figure
@@ -81,9 +81,9 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
     plan = answers.plan
     validity, failed = _validity(instruments)
     means = sorted(
-        _means(instruments),
+        (finding for name, results in instruments.items() for finding in find(name, results)),
         # Means that differ from neutral first, of them those of valid instruments.
-        key=lambda lean: (not lean.differs, lean.instrument in failed, -abs(lean.strength)),
+        key=lambda finding: (not finding.differs, not finding.valid, -abs(finding.strength)),
     )
     return InBrief(
         title=_title(plan, answers),
@@ -98,6 +98,12 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         certainty=". ".join(filter(None, (_looks(plan), _certainty(instruments)))),
         strongest=tuple(_with_answer(lean, answers) for lean in means[:STRONGEST]),
         means=tuple(means),
+        over_all=tuple(
+            finding
+            for name, results in instruments.items()
+            for level in ("model", "category")
+            for finding in find(name, results, level)
+        ),
         changes=tuple(_changes(answers.argument, earlier, instruments)) if earlier else (),
         limits=_LIMITS,
         next=tuple(_next(answers, means, failed=bool(failed))),
@@ -133,33 +139,6 @@ def _title(plan: PlanFacts, answers: AnswerResults) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _means(instruments: Mapping[str, InstrumentResults]) -> Iterator[Lean]:
-    """Yield the mean of every stereotype that headlines count."""
-    for name, results in instruments.items():
-        for row in results.headline.drop_nulls("estimate").iter_rows(named=True):
-            yield Lean(
-                about={factor: row[column] for factor, column in FACTORS.items()},
-                instrument=name,
-                stereotype=row["about"],
-                verdict=headline_kind(row),
-                lean=row["lean"],
-                mean=row["estimate"],
-                low=row["ci_low"],
-                high=row["ci_high"],
-                low_in_prompts=row["ci_low_bounded"],
-                high_in_prompts=row["ci_high_bounded"],
-                shown=mean_text(row),
-                strength=row["share"] or 0.0,
-                of=_run_text(results, row),
-            )
-
-
-def _run_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
-    """Name the model and the mode of a row, each where there are several; conditions are modes."""
-    runs = results.by_stereotype
-    return ", ".join(row[name] for name in ("model", "mode") if runs[name].n_unique() > 1)
-
-
 def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, ...], set[str]]:
     """Say which instruments are valid on which models; name those that fail a control on one."""
     runs_by_verdict: dict[str, list[str]] = {}
@@ -170,7 +149,7 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
         for (model, mode), validity in results.validities.items():
             run = f"{name} on {models[model or '']} ({mode})" if several_runs else name
             reasons = validity.failed or "controls passed"
-            verdict = f"{validity.verdict.capitalize()} here ({reasons})"
+            verdict = f"{capital(PRINTED_VALIDITY[validity.verdict])} ({reasons})"
             runs_by_verdict.setdefault(verdict, []).append(run)
             if validity.verdict == "not valid":
                 failed.add(name)
@@ -185,7 +164,7 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
 
 
 def _leans_sentence(
-    name: str, results: InstrumentResults, means: Sequence[Lean], *, failed: bool
+    name: str, results: InstrumentResults, means: Sequence[Finding], *, failed: bool
 ) -> str:
     """Say of one instrument which stereotypes lean in other prompts, and by how much all do."""
     keys = {"study": results.study, "instrument": results.instrument}
@@ -233,7 +212,7 @@ def _count_as_people(results: InstrumentResults) -> str:
     return f"{counted(number_as_people, 'stereotype')} named with one word: counted as people"
 
 
-def _compare_placebos(results: InstrumentResults, means: Sequence[Lean]) -> str:
+def _compare_placebos(results: InstrumentResults, means: Sequence[Finding]) -> str:
     """Say how many leans are no larger than placebos may have; empty where none is."""
     placebos = results.controls.filter(control="negative").drop_nulls("ci_low")
     leaning = [lean for lean in means if lean.differs]
@@ -250,12 +229,12 @@ def _compare_placebos(results: InstrumentResults, means: Sequence[Lean]) -> str:
     )
 
 
-def _count_leans(means: Sequence[Lean], verdict: str, measure: Measure) -> str:
+def _count_leans(means: Sequence[Finding], verdict: str, measure: Measure) -> str:
     """Say how many means have a verdict, and of which stereotypes; empty where none has."""
     leans = [lean for lean in means if lean.verdict == verdict]
     if not leans:
         return ""
-    names = list(dict.fromkeys(lean.stereotype for lean in leans))
+    names = list(dict.fromkeys(lean.subject for lean in leans))
     text = verdict_count(verdict, len(leans), measure)
     return f"{text} ({first_few(names, MOST_NAMES)})"
 
@@ -278,7 +257,7 @@ def _overall(results: InstrumentResults) -> str:
 
 def _run_mean_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
     """State a mean over all stereotypes, and of which model and mode it is."""
-    return f"{row['shown']} ({_run_text(results, row)}: {row['lean']})"
+    return f"{row['shown']} ({run_text(results, row)}: {row['lean']})"
 
 
 def _looks(plan: PlanFacts) -> str:
@@ -333,15 +312,16 @@ def _half_width(rows: pl.DataFrame) -> float:
     return float(median(((rows["ci_high"] - rows["ci_low"]) / 2.0).to_list()))
 
 
-def _with_answer(lean: Lean, answers: AnswerResults) -> Lean:
+def _with_answer(finding: Finding, answers: AnswerResults) -> Strongest:
     """Add the answer whose score is nearest to the mean."""
     if answers.scores is None or answers.responses is None:
-        return lean
+        return Strongest(finding)
     is_same = (
-        pl.col(factor).eq_missing(pl.lit(value, pl.String)) for factor, value in lean.about.items()
+        pl.col(factor).eq_missing(pl.lit(value, pl.String))
+        for factor, value in finding.about.items()
     )
     # Rounded, so that of scores that are equally near the first trial by id is taken.
-    distance = (pl.col("score") - lean.mean).abs().round(6)
+    distance = (pl.col("score") - finding.mean).abs().round(6)
     nearest = (
         answers.scores.filter(pl.col("score").is_not_null(), *is_same)
         .select("trial_id", "model", distance=distance)
@@ -354,10 +334,10 @@ def _with_answer(lean: Lean, answers: AnswerResults) -> Lean:
         .collect(engine="streaming")
     )
     if trials.is_empty():
-        return lean
+        return Strongest(finding)
     row = trials.row(0, named=True)
-    return replace(
-        lean,
+    return Strongest(
+        finding,
         prompt=_line(readable_prompt(row["prompt"] or "", row["options"])),
         answer=cut(
             as_line(_closed(in_words(row["response"] or "", row["options"]))), MOST_CHARACTERS
@@ -404,12 +384,12 @@ def _is_same_mean(row: Mapping[str, Any]) -> list[pl.Expr]:
     same_factors = [
         pl.col(factor).eq_missing(pl.lit(row[column], pl.String))
         for factor, column in FACTORS.items()
-        if factor != "stereotype"
+        if factor not in ("category", "stereotype")
     ]
     return [*same_factors, pl.col("measure") == row["measure"]]
 
 
-def _next(answers: AnswerResults, means: Sequence[Lean], *, failed: bool) -> Iterator[str]:
+def _next(answers: AnswerResults, means: Sequence[Finding], *, failed: bool) -> Iterator[str]:
     """Say what to do next."""
     name, plan = answers.argument, answers.plan
     leans = [lean for lean in means if lean.differs]

@@ -1,0 +1,194 @@
+"""What a reader is told of one mean: made once, from its row of the table of estimates.
+
+Terminal, page, JSON and whatever else shows a mean render a `Finding`, and make no number and no
+sentence of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clinometer.numbers import number
+from clinometer.pieces.plan import WORD_ROLES, StereotypeFacts
+from clinometer.pieces.prose import LEANS, category_title, headline_kind, mean_text
+from clinometer.pieces.validity import PRINTED_VALIDITY
+from clinometer.pieces.views import InstrumentResults
+from clinometer.results import CONDITIONS, Measure
+from clinometer.results.verdicts import CONSISTENT
+
+__all__ = ["ALL", "FACTORS", "Finding", "find", "run_text"]
+
+#: The factors of a mean, and the columns of estimates that hold them.
+FACTORS = {
+    **{name: name for name in ("model", "study", "instrument", *CONDITIONS, "dimension")},
+    **{"mode": "plain_mode", "word_list": "word_list"},
+    **{name: name for name in ("category", "stereotype")},
+}
+
+#: What a mean over all stereotypes is about.
+ALL = "All stereotypes"
+
+#: Words that are named of a list: one of a group, or two attributes.
+MOST_WORDS = {"marginalized": 1, "default": 1, "tied": 2, "counter": 2}
+
+#: Where the words of a role stand in what an instrument says of a direction.
+_SLOT = re.compile(rf"\{{({'|'.join(WORD_ROLES)})\}}")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is told of one mean: who, what was measured, in which direction, how large, how sure."""
+
+    # Names of fields are keys of the JSON that commands print.
+    about: Mapping[str, str | None]
+    """Model, study, mode and so on: keys of `FACTORS`, which tell it from all others."""
+    level: str
+    """``model``, ``category`` or ``stereotype``."""
+    who: str
+    """The model."""
+    instrument: str
+    """Its name in running text, with the study where two studies have it."""
+    subject: str
+    """The label of the stereotype or category, or `ALL`."""
+    verdict: str
+    """In other prompts, as headlines count; see `prose.headline_kind`."""
+    direction: str
+    """Which way it leans, in words of the instrument; empty where that is not told."""
+    mean: float
+    neutral: float
+    low: float | None
+    """The ends of the interval in other prompts."""
+    high: float | None
+    low_in_prompts: float | None
+    high_in_prompts: float | None
+    per_hundred: float | None
+    """Of 100 of what the instrument counts; None on scales that are no rate."""
+    counts: str
+    """What it counts: ``decisions``."""
+    lean: str
+    """Whether it leans in these prompts and in others, in words."""
+    shown: str
+    """The mean with its intervals."""
+    spread: str
+    """From the lowest of its stereotypes to the highest; empty of one."""
+    strength: float
+    """Share of the way from neutral to the end of the scale; positive: as the stereotype says."""
+    explicit: bool
+    """Whether the questions show what they are about; see `Measure`."""
+    works: str
+    """What the controls say of the instrument on this model in this mode: `PRINTED_VALIDITY`."""
+    valid: bool
+    """Whether no control of the instrument failed on this model in this mode."""
+    of: str = ""
+    """Model and mode, where there are several."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the mean differs from neutral in other prompts: what is told of the model."""
+        return self.verdict in LEANS
+
+    @property
+    def told(self) -> bool:
+        """Whether it is a lean of the model by an instrument that works there."""
+        return self.differs and self.valid
+
+    @property
+    def run(self) -> dict[str, str | None]:
+        """What it shares with the other means of its run: all factors but what is about groups."""
+        own = ("category", "stereotype")
+        return {name: value for name, value in self.about.items() if name not in own}
+
+    @property
+    def size(self) -> str:
+        """The mean in its unit and, where it is a rate, as so many of 100."""
+        rate = f", {number(self.per_hundred, 0)} of 100 {self.counts}" if self.counts else ""
+        return f"{number(self.mean)}{rate}"
+
+    def __str__(self) -> str:
+        """Say what leans, how much, and which way."""
+        dimension = self.about["dimension"] or ""
+        named = dimension.lower() in self.of.lower()
+        where = ", ".join(filter(None, (self.instrument, "" if named else dimension, self.of)))
+        direction = f"; {self.direction}" if self.direction else ""
+        return f"{self.subject} ({where}): {self.shown}: {self.lean}{direction}"
+
+
+def find(name: str, results: InstrumentResults, level: str = "stereotype") -> Iterator[Finding]:
+    """Yield what is told of each mean of an instrument at one level.
+
+    `name`: of the instrument, in running text.
+    `level`: ``stereotype`` yields those that headlines count, ``category`` and ``model`` all.
+    """
+    rows = results.headline if level == "stereotype" else results.levels[level]
+    for row in rows.drop_nulls("estimate").iter_rows(named=True):
+        validity = results.validities.get((row["model"], row["control_mode"]))
+        measure = results.measure
+        yield Finding(
+            about={factor: row[column] for factor, column in FACTORS.items()},
+            level=level,
+            who=row["model"] or "",
+            instrument=name,
+            subject=_subject(row, level),
+            verdict=headline_kind(row),
+            direction=_direction(row, results),
+            mean=row["estimate"],
+            neutral=measure.neutral,
+            low=row["ci_low"],
+            high=row["ci_high"],
+            low_in_prompts=row["ci_low_bounded"],
+            high_in_prompts=row["ci_high_bounded"],
+            per_hundred=100.0 * row["estimate"] if measure.counts else None,
+            counts=measure.counts,
+            lean=row["lean"],
+            shown=mean_text(row),
+            spread=row["spread"] or "",
+            strength=row["share"] or 0.0,
+            explicit=bool(row["explicit"]),
+            works=PRINTED_VALIDITY[validity.verdict if validity else "not tested"],
+            valid=validity is None or validity.verdict != "not valid",
+            of=run_text(results, row),
+        )
+
+
+def _subject(row: Mapping[str, Any], level: str) -> str:
+    if level == "stereotype":
+        return str(row["about"])
+    return ALL if level == "model" else category_title(row["category"])
+
+
+def run_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
+    """Name the model and the mode of a row, each where there are several; conditions are modes."""
+    runs = results.by_stereotype
+    return ", ".join(row[name] for name in ("model", "mode") if runs[name].n_unique() > 1)
+
+
+def _direction(row: Mapping[str, Any], results: InstrumentResults) -> str:
+    """Say which way a stereotype leans, with its words; empty where it does not, or has none."""
+    facts = results.plan.stereotypes.get(row["stereotype"] or "")
+    kind = headline_kind(row)
+    if facts is None or kind not in LEANS:
+        return ""
+    return _in_words(results.measure, facts, kind)
+
+
+def _in_words(measure: Measure, facts: StereotypeFacts, kind: str) -> str:
+    """Fill what an instrument says of a direction with the words of a stereotype.
+
+    >>> facts = StereotypeFacts("age", "Age", "health", (), words={"tied": ("slow", "ill", "sad")})
+    >>> measure = Measure("m", "M", -1, 1, 0, "", "", toward="old people with {tied}")
+    >>> _in_words(measure, facts, "consistent")
+    'old people with slow, ill, …'
+    """
+    sentence = measure.toward if kind == CONSISTENT else measure.against
+    lists = {role: facts.words.get(role, ()) for role in _SLOT.findall(sentence)}
+    if not all(lists.values()):
+        return ""
+    return _SLOT.sub(lambda slot: _first_words(lists[slot[1]], MOST_WORDS[slot[1]]), sentence)
+
+
+def _first_words(words: Sequence[str], most: int) -> str:
+    """List the first words, and say by an ellipsis that there are more."""
+    return ", ".join([*words[:most], *(["…"] if len(words) > most else [])])
