@@ -25,7 +25,9 @@ def test_numbers(value, text):
 def test_intervals_shares_and_p_values():
     assert interval(-0.1, 0.25) == "−0.10 to 0.25" and interval(None, 1) == "n/a"
     assert percent(0.824) == "82%" and percent(None) == "n/a"
-    assert percent_interval(0.824, 0.9, 1) == "82.4% to 90.0%" and percent_interval(None, 1) == "n/a"
+    assert (
+        percent_interval(0.824, 0.9, 1) == "82.4% to 90.0%" and percent_interval(None, 1) == "n/a"
+    )
     assert [p_value(p) for p in (0.00001, 0.04, 1.0, None)] == ["< .001", ".040", "1.000", "n/a"]
 
 

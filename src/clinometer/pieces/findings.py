@@ -13,7 +13,14 @@ from typing import Any
 
 from clinometer.numbers import number
 from clinometer.pieces.plan import WORD_ROLES, StereotypeFacts
-from clinometer.pieces.prose import LEANS, category_title, headline_kind, mean_text
+from clinometer.pieces.prose import (
+    LEANS,
+    OPEN_WORDS,
+    category_title,
+    headline_kind,
+    mean_text,
+    verdict,
+)
 from clinometer.pieces.validity import PRINTED_VALIDITY
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import CONDITIONS, Measure
@@ -55,6 +62,8 @@ class Finding:
     """The label of the stereotype or category, or `ALL`."""
     verdict: str
     """In other prompts, as headlines count; see `prose.headline_kind`."""
+    verdict_text: str
+    """The same in words, with its sign."""
     direction: str
     """Which way it leans, in words of the instrument; empty where that is not told."""
     mean: float
@@ -132,7 +141,8 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             who=row["model"] or "",
             instrument=name,
             subject=_subject(row, level),
-            verdict=headline_kind(row),
+            verdict=(kind := headline_kind(row)),
+            verdict_text=_verdict_text(kind, measure),
             direction=_direction(row, results),
             mean=row["estimate"],
             neutral=measure.neutral,
@@ -151,6 +161,12 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             valid=validity is None or validity.verdict != "not valid",
             of=run_text(results, row),
         )
+
+
+def _verdict_text(kind: str, measure: Measure) -> str:
+    """Write a kind of verdict as headlines count it."""
+    open_text = "△ leans, other words open"
+    return open_text if kind == OPEN_WORDS else verdict(kind, directed=measure.directed)
 
 
 def _subject(row: Mapping[str, Any], level: str) -> str:

@@ -37,11 +37,12 @@ def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, summ
     for lean in summary.strongest:
         answers = scores.filter(
             pl.col("score").is_not_null(),
-            stereotype=lean.about["stereotype"],
-            mode=lean.about["mode"],
+            stereotype=lean.finding.about["stereotype"],
+            mode=lean.finding.about["mode"],
         )
-        nearest = (answers["score"] - lean.mean).abs().min()
-        near = answers.filter((pl.col("score") - lean.mean).abs() <= nearest + 1e-6)
+        mean = lean.finding.mean
+        nearest = (answers["score"] - mean).abs().min()
+        near = answers.filter((pl.col("score") - mean).abs() <= nearest + 1e-6)
         texts = responses.filter(pl.col("trial_id").is_in(near["trial_id"].implode()))["prompt"]
         assert any(" ".join(text.split()).startswith(lean.prompt[:40]) for text in texts)
 

@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from clinometer.numbers import interval, number
 from clinometer.pieces.findings import Finding
-from clinometer.pieces.prose import LEANS, SCORE_VERDICTS, capital, lower_first
+from clinometer.pieces.prose import LEANS, capital, lower_first, verdict_class
 from clinometer.pieces.tables import ReportTable, TableCell
 from clinometer.report.answers.brief import InBrief
-from clinometer.results.verdicts import PRINTED_MEANS
 
 __all__ = ["screen_lines", "screen_table"]
 
@@ -100,7 +99,7 @@ def _cells(brief: InBrief, finding: Finding) -> Iterator[TableCell]:
     yield TableCell(number(finding.mean), "num")
     yield TableCell(interval(finding.low_in_prompts, finding.high_in_prompts), "num")
     yield TableCell(interval(finding.low, finding.high), "num")
-    yield _verdict(finding)
+    yield TableCell(finding.verdict_text, f"verdict {verdict_class(finding.verdict)}")
     yield TableCell(_lean_count(brief.means, finding))
 
 
@@ -109,14 +108,6 @@ def _name(finding: Finding) -> str:
     parts = (finding.of, finding.about["dimension"] or "")
     details = ", ".join(part for part in parts if part)
     return capital(finding.instrument) + (f" ({details})" if details else "")
-
-
-def _verdict(finding: Finding) -> TableCell:
-    kind = finding.verdict
-    if kind not in SCORE_VERDICTS:
-        return TableCell(kind, "verdict")
-    sign, _ = SCORE_VERDICTS[kind]
-    return TableCell(f"{sign} {PRINTED_MEANS[kind]}", f"verdict {kind}")
 
 
 def _lean_count(means: Sequence[Finding], finding: Finding) -> str:

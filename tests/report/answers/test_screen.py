@@ -1,0 +1,79 @@
+"""What a terminal shows of a run."""
+
+import polars as pl
+import pytest
+
+from clinometer.cli.output import say_table
+from clinometer.numbers import interval, number
+from clinometer.report.answers.screen import MOST_ROWS, screen_lines, screen_table
+from clinometer.report.answers.summary import in_brief
+
+WIDTH, HEIGHT = 100, 24
+
+
+def texts(table):
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+@pytest.fixture
+def brief(make_results):
+    return in_brief(make_results(keys=["age", "weight", "career"], modes=["forced"]))
+
+
+def test_every_number_is_that_of_the_table_of_estimates(make_results):
+    directory = make_results(keys=["age", "weight", "career"], modes=["forced"])
+    rows = texts(screen_table(in_brief(directory)))
+    estimates = pl.read_parquet(directory / "estimates.parquet").filter(
+        pl.col("factor").is_null(),
+        family="answers",
+        method="clustered",
+        instrument="word_association",
+        study="bai2025",
+    )
+    means = [
+        *estimates.filter(level="model").iter_rows(named=True),
+        *estimates.filter(level="category").iter_rows(named=True),
+    ]
+    shown = {tuple(row[1:2] + row[3:4]) for row in rows}
+    assert {
+        (number(mean["estimate"]), interval(mean["ci_low"], mean["ci_high"])) for mean in means
+    } <= shown
+
+
+def test_all_stands_before_its_categories_with_how_many_lean(brief):
+    first, *categories = texts(screen_table(brief))
+    assert first[0] == "Word association" and first[5].endswith("/3")
+    assert {row[0] for row in categories[:2]} == {"  Gender", "  Health"}
+    assert all(row[4][0] in "▲▼■○–△" for row in (first, *categories))
+
+
+def test_with_many_runs_only_means_over_all_are_shown(five_results):
+    brief = in_brief(five_results)
+    table = screen_table(brief)
+    assert len(table.rows) <= MOST_ROWS
+    assert all("model-" in row[0] for row in texts(table))
+
+
+def test_it_fits_a_terminal(brief, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    say_table(screen_table(brief))
+    table = capsys.readouterr().out.splitlines()
+    assert max(map(len, table)) <= WIDTH
+    lines = sum(-(-len(line) // WIDTH) for line in screen_lines(brief))
+    assert len(table) + lines < HEIGHT
+
+
+def test_an_instrument_that_does_not_work_here_has_no_numbers(make_contents):
+    directory = make_contents(modes=["free"])
+    path = directory / "estimates.parquet"
+    is_control = pl.col("control").is_not_null() & pl.col("verdict").is_not_null()
+    failed = pl.when(is_control).then(pl.lit("failed")).otherwise("verdict")
+    pl.read_parquet(path).with_columns(verdict=failed).write_parquet(path)
+    brief = in_brief(directory)
+    checked = [row for row in texts(screen_table(brief)) if "✗" in row[-1]]
+    assert checked and all(row[1:] == ["", "", "", "✗ does not work here"] for row in checked)
+    names = [row[0] for row in checked]
+    lines = list(screen_lines(brief))
+    assert "does not work here" in lines[0]
+    strongest = [line for line in lines if line.startswith("Strongest")]
+    assert not any(name.lower() in line for name in names for line in strongest)
