@@ -29,7 +29,7 @@ def test_the_first_line_is_the_verdict(run, answers, tmp_path):
         "turned to the other side in 1 of 1, in these prompts: gender (word_association, bai2025, "
         "free) −1.00 -> 1.00, +2.00 ["
     )
-    assert second == "  old -> new"
+    assert second == "old -> new"
     assert (tmp_path / "out" / "report.html").is_file()
     _, back, _ = run("compare", *map(str, reversed(answers)), "--controls", "ignored")
     assert back.startswith("turned to the other side in 1 of 1, in these prompts: ")

@@ -15,16 +15,13 @@ from clinometer.cli.options import (
     command,
     recording_options,
 )
-from clinometer.cli.output import echo
+from clinometer.cli.output import echo, say_paragraph, say_table
 
 if TYPE_CHECKING:
     from clinometer.comparing.comparison import Comparison
     from clinometer.comparing.deciding import Level
 
 __all__ = ["compare_command"]
-
-#: Rows of changes that are printed.
-MOST = 8
 
 
 @command("compare")
@@ -92,24 +89,20 @@ def compare_command(
 
 
 def say_comparison(comparison: Comparison, level: Level) -> None:
-    """Print the decisions, what was matched, and what changed."""
+    """Print the decision of each candidate, and in a table what changed."""
+    from clinometer.comparing.tables import change_table
+
     decisions = comparison.decisions(level)
     single = len(comparison.candidates) == 1
     for decision in decisions:
-        echo(decision.text() if single else f"{decision.candidate}: {decision.text()}")
-        echo(f"  {comparison.baseline.label} -> {decision.candidate}")
-        for line in comparison.matched(decision.candidate):
-            echo(f"  {line}")
-        changes = comparison.changed(decision.candidate)
-        for line in changes[:MOST]:
-            echo(f"  {line}")
-        if changes[MOST:]:
-            echo(f"  and {len(changes) - MOST} more")
-        if not changes:
-            echo("  no change of a stereotype or category can be told")
+        say_paragraph(decision.text() if single else f"{decision.candidate}: {decision.text()}")
+        echo(f"{comparison.baseline.label} -> {decision.candidate}")
+        say_table(change_table(comparison, decision))
+        for text in comparison.paired(decision.candidate):
+            say_paragraph(text)
     for run in (comparison.baseline, *comparison.candidates):
         for note in run.notes:
-            echo(f"  from elsewhere: {run.label}: {note.text}")
+            say_paragraph(f"from elsewhere: {run.label}: {note.text}")
     if not decisions:
         rows = comparison.estimates.height
         echo(f"{rows:,} differences of networks or hidden states; no answers in common")

@@ -19,7 +19,7 @@ from clinometer.cli.options import (
     command,
     recording_options,
 )
-from clinometer.cli.output import echo, exit_code
+from clinometer.cli.output import echo, exit_code, say_paragraph, say_table
 from clinometer.errors import ClinometerError, InputError, one_line, unknown
 
 if TYPE_CHECKING:
@@ -135,14 +135,14 @@ class Judgement:
 
     def _report(self, gated: Gated) -> GateReport:
         from clinometer.comparing.exports import report_of
+        from clinometer.comparing.tables import gate_table
 
         against = f" against {gated.baseline}" if gated.baseline else ""
         echo(f"{gated.outcome}: {gated.policy.name}, {gated.model}{against}")
-        for check in gated.checks:
-            echo(f"  {check.outcome}: {check.name}: {check.reason}")
-        echo(f"  {gated.declaration}")
+        say_table(gate_table(gated))
+        say_paragraph(gated.declaration)
         for note in gated.notes:
-            echo(f"  from elsewhere: {note}")
+            say_paragraph(f"from elsewhere: {note}")
         report = report_of(gated, str(self.policy))
         self._write(report)
         return report

@@ -46,23 +46,8 @@ __all__ = ["Comparison", "compare", "compare_runs"]
 #: Whether controls must have passed.
 Requirement = Literal["required", "ignored"]
 
-#: What is said of a mean.
-_MEAN_COLUMNS = (
-    "estimate",
-    "se",
-    "df",
-    "test",
-    "statistic",
-    "n_clusters",
-    "n_scored",
-    "range_low",
-    "range_high",
-    "neutral",
-    "confidence",
-    "ci_low",
-    "ci_high",
-    "verdict",
-)
+#: How trials were matched.
+_PAIRING = ("matched_by", "n_unasked_baseline", "n_unasked_candidate", "pairing_gain")
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,11 +139,25 @@ class Comparison:
 
     def matched(self, candidate: str) -> list[str]:
         """Say of each mean what is told, how trials were matched, and what that costs."""
-        counts = self.matches.filter(level="model", candidate=candidate)
-        means = self.means(candidate).select(*NEVER_POOLED, *_MEAN_COLUMNS)
-        counts_of_means = means.join(counts, on=NEVER_POOLED, nulls_equal=True)
-        texts = map(_match_text, counts_of_means.iter_rows(named=True))
+        texts = [
+            f"{_run_name(row)}: {difference_text(row)}, {_printed(row)}; {_pairing_text(row)}"
+            for row in self._matched_means(candidate)
+        ]
         return list(dict.fromkeys(texts))
+
+    def paired(self, candidate: str) -> list[str]:
+        """Say how the trials of each mean were matched, those that were matched alike together."""
+        names: dict[str, list[str]] = {}
+        for row in self._matched_means(candidate):
+            names.setdefault(_pairing_text(row), []).append(row["instrument"].replace("_", " "))
+        return [f"{', '.join(dict.fromkeys(alike))}: {text}" for text, alike in names.items()]
+
+    def _matched_means(self, candidate: str) -> list[dict[str, Any]]:
+        """Return the means of the model of one candidate with the counts of their trials."""
+        counts = self.matches.filter(level="model", candidate=candidate)
+        counts = counts.select(*NEVER_POOLED, *_PAIRING, n_matched="n")
+        means = self.means(candidate)
+        return means.join(counts, on=NEVER_POOLED, nulls_equal=True).rows(named=True)
 
     def __repr__(self) -> str:
         """Return what is compared, and the decisions."""
@@ -275,20 +274,25 @@ def _contrast_scores(
     yield from compare_scores(labelled[0], labelled[1], confidence=confidence, margin=margin)
 
 
-def _match_text(row: dict[str, Any]) -> str:
-    """Say what is told of one mean, and how its trials were matched."""
-    where = ", ".join(
-        filter(None, (row["instrument"], row["study"], row["dimension"], row["mode"]))
-    )
-    printed = PRINTED_CHANGES.get(row["verdict"], row["verdict"])
-    difference = f"{where}: {difference_text(row)}, {printed}"
+def _run_name(row: Mapping[str, Any]) -> str:
+    names = (row["instrument"], row["study"], row["dimension"], row["mode"])
+    return ", ".join(filter(None, names))
+
+
+def _printed(row: Mapping[str, Any]) -> str:
+    verdict = str(row["verdict"])
+    return PRINTED_CHANGES.get(verdict, verdict)
+
+
+def _pairing_text(row: Mapping[str, Any]) -> str:
+    """Say how the trials of a mean were matched."""
     if row["matched_by"] != "trial":
         return (
-            f"{difference}; not in pairs, the trials differ (another seed, size or plan); "
-            f"compared by stereotype over {row['n']:,} trials of each"
+            "not in pairs, the trials differ (another seed, size or plan); "
+            f"compared by stereotype over {row['n_matched']:,} trials of each"
         )
     n_unpaired = row["n_unasked_baseline"] + row["n_unasked_candidate"]
     omission = f", {n_unpaired:,} asked of one run only left out" if n_unpaired else ""
     gain = row["pairing_gain"]
     worth = "" if gain is None else f"; unpaired it takes {number(gain, 1)} times as many"
-    return f"{difference}; in pairs, {row['n']:,} trials{omission}{worth}"
+    return f"in pairs, {row['n_matched']:,} trials{omission}{worth}"

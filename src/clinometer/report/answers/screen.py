@@ -48,7 +48,11 @@ def screen_table(brief: InBrief) -> ReportTable:
 
 
 def screen_lines(brief: InBrief) -> Iterator[str]:
-    """Yield what stands below the table: controls, the strongest leans, what to do next."""
+    """Yield what stands below the table: doubts, controls, the strongest leans, what to do next."""
+    if brief.simulated:
+        yield brief.simulated
+    for sentence in brief.elsewhere:
+        yield f"From elsewhere: {sentence}"
     yield _controls(brief)
     strongest = {finding.instrument: finding for finding in reversed(brief.means) if finding.told}
     for finding in [*reversed(strongest.values())][:MOST_LEANS]:  # of each instrument one
