@@ -31,7 +31,7 @@ def change_table(comparison: Comparison, decision: Decision) -> ReportTable:
     means = comparison.means(decision.candidate)
     rows = [*_change_rows(means, decision.rows.head(MOST))]
     more = max(decision.rows.height - MOST, 0)
-    return _CHANGES.render(rows, more=f" {more} more, none of them worse." if more else "")
+    return _CHANGES.render(rows, more=f" {more} more rows: --out." if more else "")
 
 
 def _change_rows(means: pl.DataFrame, profile: pl.DataFrame) -> Iterator[dict[str, Any]]:
