@@ -157,6 +157,11 @@ def test_an_unknown_variation_is_refused_with_near_names() -> None:
         draw_trials(Design(), variations=["synonyms"])
 
 
+def test_a_category_in_place_of_a_stereotype_is_said_to_be_one():
+    with pytest.raises(StudyError, match="'health' is a category; its stereotypes: .*age"):
+        INSTRUMENT.select(load_study("bai2025"), stereotypes="health")
+
+
 def _rotated(groups: int, wordings: int) -> Study:
     """Return a study of one stereotype with so many group words a side and wordings."""
     words = {

@@ -122,7 +122,6 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     at all. The same command continues an audit that was stopped; nothing is asked twice.
     """
     from clinometer.audits.auditing import default_directory
-    from clinometer.report import write_report
 
     if responses is None and not models:
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
@@ -142,7 +141,11 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
             outcome = _audit(plan, directory, options, announce, profile=profile)
         model = next(iter(models), "")
         gate = judgement.judge_run(directory, model, outcome) if judgement else None
-        page = write_report(directory) if outcome is None or outcome.has_tables else None
+        page = None
+        if outcome is None or outcome.has_tables:
+            from clinometer.report import write_report  # what draws takes long to import
+
+            page = write_report(directory)
     if page is not None:
         say_findings(directory, page, as_json=as_json, verbose=verbose, gate=gate)
     sys.exit(_exit_code(outcome, gate))

@@ -90,14 +90,16 @@ def compare_command(
 
 def say_comparison(comparison: Comparison, level: Level) -> None:
     """Print the decision of each candidate, and in a table what changed."""
-    from clinometer.comparing.tables import change_table
+    from clinometer.comparing.tables import CHANGES, MOST, change_rows
 
     decisions = comparison.decisions(level)
     single = len(comparison.candidates) == 1
     for decision in decisions:
         say_paragraph(decision.text() if single else f"{decision.candidate}: {decision.text()}")
         echo(f"{comparison.baseline.label} -> {decision.candidate}")
-        say_table(change_table(comparison, decision))
+        say_table(CHANGES.render([*change_rows(comparison, decision)]))
+        if decision.rows.height > MOST:
+            echo(f"and {decision.rows.height - MOST} more (--out)")
         for text in comparison.paired(decision.candidate):
             say_paragraph(text)
     for run in (comparison.baseline, *comparison.candidates):

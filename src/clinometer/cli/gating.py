@@ -135,11 +135,11 @@ class Judgement:
 
     def _report(self, gated: Gated) -> GateReport:
         from clinometer.comparing.exports import report_of
-        from clinometer.comparing.tables import gate_table
+        from clinometer.comparing.tables import CHECKS, gate_rows
 
         against = f" against {gated.baseline}" if gated.baseline else ""
         echo(f"{gated.outcome}: {gated.policy.name}, {gated.model}{against}")
-        say_table(gate_table(gated))
+        say_table(CHECKS.render(gate_rows(gated)))
         say_paragraph(gated.declaration)
         for note in gated.notes:
             say_paragraph(f"from elsewhere: {note}")

@@ -14,11 +14,11 @@ from clinometer.comparing.deciding import Decision, difference_ends
 from clinometer.comparing.gating import Gated
 from clinometer.numbers import interval, number, signed
 from clinometer.pieces.prose import SIGNS, category_title, counted, verdict_kind
-from clinometer.pieces.tables import ROW, ReportTable, TableCell, TableColumn, TableSpec
+from clinometer.pieces.tables import ROW, TableColumn, TableSpec
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import PRINTED_CHANGES
 
-__all__ = ["change_table", "gate_table"]
+__all__ = ["CHANGES", "CHECKS", "change_rows", "gate_rows"]
 
 #: Rows of categories or stereotypes that are shown, the worst first.
 MOST = 12
@@ -26,16 +26,10 @@ MOST = 12
 _ASKED = ("study", "instrument", "mode", *CONDITIONS, "dimension")
 
 
-def change_table(comparison: Comparison, decision: Decision) -> ReportTable:
-    """Set out the change of each mean over all, and of the rows that a decision is about."""
+def change_rows(comparison: Comparison, decision: Decision) -> Iterator[dict[str, Any]]:
+    """Yield the change of each mean over all, and below it those a decision is about."""
     means = comparison.means(decision.candidate)
-    rows = [*_change_rows(means, decision.rows.head(MOST))]
-    more = max(decision.rows.height - MOST, 0)
-    return _CHANGES.render(rows, more=f" {more} more rows: --out." if more else "")
-
-
-def _change_rows(means: pl.DataFrame, profile: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the table: those of a run stand below its mean over all."""
+    profile = decision.rows.head(MOST)
     asked = pl.concat([means.select(_ASKED), profile.select(_ASKED)]).unique(maintain_order=True)
     several = [name for name in _ASKED if name != "instrument" and asked[name].n_unique() > 1]
     for run in asked.iter_rows(named=True):
@@ -69,8 +63,9 @@ def _change_verdict(row: Mapping[str, Any]) -> str:
     return f"{sign} {PRINTED_CHANGES.get(row['verdict'], row['verdict'])}"
 
 
-_CHANGES = TableSpec(
-    "Distance from neutral counts, on either side. Intervals: in these prompts.{more}",
+#: With rows from `change_rows`.
+CHANGES = TableSpec(
+    "Distance from neutral counts, on either side. Intervals: in these prompts.",
     (
         TableColumn("", "name", align="head"),
         TableColumn("Before", "baseline_estimate", number, missing=""),
@@ -81,30 +76,42 @@ _CHANGES = TableSpec(
     ),
 )
 
-#: Outcome of a check → its sign and style.
+#: Outcome of a check → its sign, and the verdict whose colour it has.
 _OUTCOMES = {
-    "pass": ("✓ pass", "verdict passed"),
-    "fail": ("✗ fail", "verdict failed"),
-    "inconclusive": ("○ inconclusive", "verdict inconclusive"),
+    "pass": ("✓ pass", "passed"),
+    "fail": ("✗ fail", "failed"),
+    "inconclusive": ("○ inconclusive", "inconclusive"),
 }
 
+#: With rows from `gate_rows`.
+CHECKS = TableSpec(
+    "",
+    (
+        TableColumn("Outcome", ROW, lambda row: str(row["outcome"]), "verdict"),
+        TableColumn("Check", "name"),
+        TableColumn("Why", "reason"),
+    ),
+)
 
-def gate_table(gated: Gated) -> ReportTable:
-    """Set out the checks of a gate; controls that pass stand in one row."""
-    heads = tuple(map(TableCell, ("Outcome", "Check", "Why")))
-    return ReportTable("", heads, tuple(map(_check_cells, _gate_rows(gated.checks))))
+
+def gate_rows(gated: Gated) -> list[dict[str, str]]:
+    """Return a row for each check of a gate, and one for all controls that pass."""
+    rows = []
+    for check in _joined(gated.checks):
+        outcome, verdict = _OUTCOMES[check.outcome]
+        texts = {"outcome": outcome, "verdict": verdict}
+        rows.append({**texts, "name": check.name, "reason": check.reason})
+    return rows
 
 
-def _gate_rows(checks: Sequence[GateCheck]) -> Iterator[GateCheck]:
-    """Yield the checks, and one for all controls that pass, by what they say."""
-    kept = [check for check in checks if (check.kind, check.outcome) != ("control", "pass")]
-    passed = Counter(check.reason.split(":")[0] for check in checks if check not in kept)
-    yield from kept
+def _joined(checks: Sequence[GateCheck]) -> Iterator[GateCheck]:
+    """Yield the checks, and last one for all controls that pass, by what they say."""
+    passed: Counter[str] = Counter()
+    for check in checks:
+        if (check.kind, check.outcome) == ("control", "pass"):
+            passed[check.reason.split(":")[0]] += 1
+        else:
+            yield check
     if passed:
         reasons = ", ".join(f"{count} {reason}" for reason, count in passed.items())
         yield GateCheck("control", counted(passed.total(), "control"), "pass", reasons)
-
-
-def _check_cells(check: GateCheck) -> tuple[TableCell, ...]:
-    text, style = _OUTCOMES[check.outcome]
-    return TableCell(text, style), TableCell(check.name), TableCell(check.reason)

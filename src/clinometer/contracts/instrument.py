@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
@@ -420,8 +421,13 @@ class Instrument:
                 f"study {study.name!r}: {self.name} has no variation that is asked by default; "
                 f"name one of {', '.join(defaults)}"
             )
+        keys: dict[str, list[str]] = {}
+        for key, stereotype in study.stereotypes.items():
+            keys.setdefault(stereotype.category, []).append(key)
         return (
-            _check_names("stereotype", stereotypes, study.stereotypes, list(study.stereotypes)),
+            _check_names(
+                "stereotype", stereotypes, study.stereotypes, list(study.stereotypes), keys
+            ),
             _check_names("variation", variations, defaults, by_default),
         )
 
@@ -547,15 +553,24 @@ def _json_fields(measure: Measure) -> dict[str, Any]:
 
 
 def _check_names(
-    kind: str, names: str | Sequence[str] | None, allowed: Iterable[str], default: list[str]
+    kind: str,
+    names: str | Sequence[str] | None,
+    allowed: Iterable[str],
+    default: list[str],
+    groups: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[str]:
-    """Return names once each, or the default if none are given; refuse what is not allowed."""
+    """Return names once each, or the default if none are given; refuse what is not allowed.
+
+    `groups`: what may be mistaken for a name → the names that it stands for.
+    """
     if names is None:
         return default
     listed = names.split(",") if isinstance(names, str) else as_names(kind, names)
     # Each once, in the order of their first place, which is the order of trials.
     distinct = list(dict.fromkeys(name.strip() for name in listed))
     for name in distinct:
+        if name not in allowed and name in groups:
+            raise StudyError(f"{name!r} is a category; its {kind}s: {','.join(groups[name])}")
         if name not in allowed:
             raise StudyError(unknown(kind, name, allowed))
     return distinct

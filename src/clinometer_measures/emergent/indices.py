@@ -29,7 +29,6 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 __all__ = [
     "NOBODY",
@@ -120,6 +119,8 @@ def expected_entropy(persons: int, jobs: int) -> float:
     >>> round(expected_entropy(2, 2), 3)  # half of the time the two get different jobs
     0.5
     """
+    from scipy.stats import binom  # takes long to import
+
     counts = np.arange(1, persons + 1)
     shares = counts / persons
     return float(-jobs * (binom.pmf(counts, persons, 1 / jobs) * shares * np.log2(shares)).sum())

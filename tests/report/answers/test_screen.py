@@ -1,5 +1,7 @@
 """What a terminal shows of a run."""
 
+import re
+
 import polars as pl
 import pytest
 
@@ -70,8 +72,8 @@ def test_an_instrument_that_does_not_work_here_has_no_numbers(make_contents):
     failed = pl.when(is_control).then(pl.lit("failed")).otherwise("verdict")
     pl.read_parquet(path).with_columns(verdict=failed).write_parquet(path)
     brief = in_brief(directory)
-    checked = [row for row in texts(screen_table(brief)) if "✗" in row[-1]]
-    assert checked and all(row[1:] == ["", "", "", "✗ does not work here"] for row in checked)
+    checked = [row for row in texts(screen_table(brief)) if "✗ does not work here" in row]
+    assert checked and not any(re.search(r"\d", "".join(row[1:])) for row in checked)
     names = [row[0] for row in checked]
     lines = list(screen_lines(brief))
     assert any(line.startswith("Controls: does not work here") for line in lines)

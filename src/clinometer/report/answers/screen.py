@@ -6,11 +6,12 @@ All numbers are those of `InBrief`, whose sentences say the same at length.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from clinometer.numbers import interval, number
 from clinometer.pieces.findings import Finding
-from clinometer.pieces.prose import LEANS, capital, lower_first, verdict_class
-from clinometer.pieces.tables import ReportTable, TableCell
+from clinometer.pieces.prose import LEANS, capital, lower_first
+from clinometer.pieces.tables import ROW, ReportTable, TableColumn, TableSpec
 from clinometer.report.answers.brief import InBrief
 
 __all__ = ["screen_lines", "screen_table"]
@@ -21,30 +22,56 @@ MOST_ROWS = 12
 #: Leans whose direction is said, and things to do next.
 MOST_LEANS, MOST_STEPS = 2, 2
 
-_HEADS = ("", "Mean", "these prompts", "other prompts", "In other prompts, it", "Leaning")
-
-_INVALID = TableCell("✗ does not work here", "verdict consistent")
-
 _LIMITS = (
     "“Unclear” does not mean “unbiased”. A score describes answers, no intent and no decision."
+)
+
+
+#: With a row from `_row`. An instrument that does not work on a model has no numbers there.
+_MEANS = TableSpec(
+    "{caption}",
+    (
+        TableColumn("", "name", align="head"),
+        TableColumn("Mean", "mean", number, missing=""),
+        TableColumn("these prompts", "in_prompts", align="number"),
+        TableColumn("other prompts", "in_others", align="number"),
+        TableColumn("In other prompts, it", ROW, lambda row: str(row["text"]), "verdict"),
+        TableColumn("Leaning", "leaning"),
+    ),
 )
 
 
 def screen_table(brief: InBrief) -> ReportTable:
     """Set out the means of all and of each category, an instrument after the other.
 
-    Of several models and modes each has a row per instrument. An instrument that does not work on
-    a model has no numbers there.
+    Of several models and modes each has a row per instrument.
     """
     over_all = [finding for finding in brief.over_all if finding.level == "model"]
-    rows = [row for finding in over_all for row in (finding, *_categories(brief, finding))]
-    if len(rows) > MOST_ROWS:
-        rows = over_all[:MOST_ROWS]
-    heads = tuple(TableCell(title, "num" if title in _HEADS[1:4] else "") for title in _HEADS)
+    findings = [row for finding in over_all for row in (finding, *_categories(brief, finding))]
+    if len(findings) > MOST_ROWS:
+        findings = over_all[:MOST_ROWS]
     caption = " · ".join(filter(None, (brief.title, _neutral(brief))))
     if len(over_all) > MOST_ROWS:
         caption += f" · {len(over_all) - MOST_ROWS} more rows: --verbose"
-    return ReportTable(caption, heads, tuple(tuple(_cells(brief, row)) for row in rows))
+    return _MEANS.render([_row(brief, finding) for finding in findings], caption=caption)
+
+
+def _row(brief: InBrief, finding: Finding) -> dict[str, Any]:
+    """Return what the table shows of a mean."""
+    name = f"  {finding.subject}" if finding.level == "category" else _name(finding)
+    if not finding.valid:
+        nothing = dict.fromkeys(("in_prompts", "in_others", "leaning"), "")
+        text = f"✗ {finding.works}"
+        return {**nothing, "name": name, "mean": None, "verdict": "failed", "text": text}
+    return {
+        "name": name,
+        "mean": finding.mean,
+        "in_prompts": interval(finding.low_in_prompts, finding.high_in_prompts),
+        "in_others": interval(finding.low, finding.high),
+        "verdict": finding.verdict,
+        "text": finding.verdict_text,
+        "leaning": _lean_count(brief.means, finding),
+    }
 
 
 def screen_lines(brief: InBrief) -> Iterator[str]:
@@ -90,21 +117,6 @@ def _categories(brief: InBrief, over_all: Finding) -> list[Finding]:
         for finding in brief.over_all
         if finding.level == "category" and finding.run == over_all.run
     ]
-
-
-def _cells(brief: InBrief, finding: Finding) -> Iterator[TableCell]:
-    """Yield the cells of one mean."""
-    name = f"  {finding.subject}" if finding.level == "category" else _name(finding)
-    yield TableCell(name, head=True)
-    if not finding.valid:
-        yield from (TableCell("", "num"),) * 3
-        yield _INVALID
-        return
-    yield TableCell(number(finding.mean), "num")
-    yield TableCell(interval(finding.low_in_prompts, finding.high_in_prompts), "num")
-    yield TableCell(interval(finding.low, finding.high), "num")
-    yield TableCell(finding.verdict_text, f"verdict {verdict_class(finding.verdict)}")
-    yield TableCell(_lean_count(brief.means, finding))
 
 
 def _name(finding: Finding) -> str:
