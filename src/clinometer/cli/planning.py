@@ -20,7 +20,7 @@ from clinometer.cli.options import (
 )
 from clinometer.cli.output import counting_bar, echo, remark, say_paragraph, say_table
 from clinometer.errors import InputError
-from clinometer.numbers import count, number, thousands
+from clinometer.numbers import count, number, percent, thousands
 from clinometer.results.controls import NULLS
 
 if TYPE_CHECKING:
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["power_command", "say_power"]
 
+#: Stands for a model of which only is known that it answers in free text.
+ANY_MODEL = "simulated/neutral"
+
 
 @command("power")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.argument("models", nargs=-1, metavar="[MODEL…]")
 @click.option(
     "--size", type=click.Choice(SIZES), help="Of an audit of this size; without it, of a run."
 )
@@ -57,6 +60,7 @@ __all__ = ["power_command", "say_power"]
 @click.option("--confidence", default=0.95, help="Confidence level of intervals.")
 @click.option("--chance", default=0.8, help="Probability of finding the smallest effect.")
 @click.option("--out", type=TABLE, help="Write the table, as .csv or .parquet.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print what is predicted of controls.")
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON, a row a line.")
 @plan_options
 def power_command(
@@ -65,9 +69,13 @@ def power_command(
     calls: int | None,
     effect: float | None,
     out: Path | None,
+    verbose: bool,
     **options: Any,
 ) -> None:
     """Predict what a run or an audit can tell; nothing is asked.
+
+    A MODEL says in which modes it can be asked, and its price; without one it is any that answers
+    in free text.
 
     The smallest effect is the distance from neutral of the nearest mean that is found with
     probability --chance in other prompts, where all means of its run lie as far; in brackets its
@@ -78,11 +86,11 @@ def power_command(
 
     if effect is not None and calls is not None:
         raise InputError("--effect and --calls: give one of them")
-    unused = {"prices"} if effect is None else set()
+    unused = {"prices"} if effect is None else {"verbose"}
     if calls is not None:
-        unused |= {"margin", "confidence", "chance"}
+        unused |= {"margin", "confidence", "chance", "verbose"}
     refuse_unused({*click.get_current_context().params} - unused, "has no say in this table")
-    plan = build_plan(models, options, size)
+    plan = build_plan(models or (ANY_MODEL,), options, size)
     say: Callable[[pl.DataFrame], None]
     if effect is not None:
         table = _find_trials(plan, effect, options)
@@ -90,7 +98,8 @@ def power_command(
     elif calls:
         table, say = _allocate(plan, calls, options), _say_designs
     else:
-        table, say = _predict(plan, options), _say_predicted
+        table = _predict(plan, options)
+        say = partial(_say_predicted, options["chance"], verbose=verbose)
     if out is not None:
         write_table(table, out)
     if options["as_json"]:
@@ -192,50 +201,68 @@ def _on_scale(value: float | None) -> str:
     return number(value, missing="none")
 
 
-def _say_predicted(table: pl.DataFrame) -> None:
-    """Print a row per run and level, and whose components of variance are used."""
+def _say_predicted(chance: float, table: pl.DataFrame, *, verbose: bool) -> None:
+    """Print a row per run and level, and whose components of variance are used.
+
+    `verbose`: also of controls.
+    """
+    import polars as pl
+
     from clinometer.pieces.tables import TableColumn, TableSpec
     from clinometer.results import CONDITIONS
 
+    if not verbose:
+        table = table.filter(pl.col("control").is_null())
     rows: list[dict[str, Any]] = []
     notes: dict[str, None] = {}  # in their order, each once
     keys = ["instrument", "study", "dimension", "mode", *CONDITIONS]
+    varying = [name for name in keys[1:] if table[name].n_unique() > 1]
     for (control, *key), run in table.group_by("control", *keys, maintain_order=True):
-        control_labels = [] if control is None else [f"{control} control"]
-        names = [str(value) for value in key if value not in (None, "none")]
-        label = ", ".join([*names, *control_labels])
-        for place, (_, level_rows) in enumerate(run.group_by("level", maintain_order=True)):
-            rows.append({"run": "" if place else label, **_predicted_row(level_rows)})
+        labels = dict(zip(keys, key, strict=True))
+        details = [labels[name] for name in varying if labels[name] not in (None, "none")]
+        if control is not None:
+            details.append(f"{control} control")
+        name = str(labels["instrument"]).replace("_", " ").capitalize()
+        name += f" ({', '.join(map(str, details))})" if details else ""
+        by_level = {level: rows for (level,), rows in run.group_by("level")}
+        for level in filter(by_level.__contains__, _LEVELS):
+            label = name if level == "model" else f"  {_level_text(level, by_level[level])}"
+            rows.append({"run": label, **_predicted_row(by_level[level])})
         if control == "positive":
-            beyond = _on_scale(run["smallest_beyond"][0])
-            notes[f"{label}: beyond the margin from {beyond}"] = None
-        notes[f"components: {run['planned_from'][0]}"] = None
+            notes[f"{name}: beyond the margin from {_on_scale(run['smallest_beyond'][0])}"] = None
+        notes[f"Variances: {run['planned_from'][0]}"] = None
     predicted = TableSpec(
-        "",
+        "Distance from neutral that is found with probability {chance:g}: of leans in other "
+        "prompts, of rises in these.",
         (
-            TableColumn("run", "run"),
-            TableColumn("mean", "mean"),
-            TableColumn("pairs", "pairs", align="number"),
-            TableColumn("interval", "interval", align="number"),
-            TableColumn("smallest effect", "smallest_effect"),
-            TableColumn("smallest change", "smallest_change"),
-            TableColumn("equivalent", "equivalent", _on_scale),
+            TableColumn("", "run", align="head"),
+            TableColumn("Pairs", "pairs", align="number"),
+            TableColumn("Interval", "interval", align="number"),
+            TableColumn("Leans from", "smallest_effect"),
+            TableColumn("Rises from", "smallest_change"),
+            TableColumn("No lean shown", "equivalent", percent),
         ),
     )
-    say_table(predicted.render(rows))
+    say_table(predicted.render(rows, chance=chance))
     for note in notes:
-        echo(note)
+        say_paragraph(note)
+    if not verbose:
+        echo("Controls: --verbose")
+
+
+def _level_text(level: str, rows: pl.DataFrame) -> str:
+    """Say of which means a row is the median."""
+    noun = {"category": "categories", "stereotype": "stereotypes"}[level]
+    return f"{rows.height} {noun}" if rows.height > 1 else f"a {level}"
 
 
 def _predicted_row(rows: pl.DataFrame) -> dict[str, Any]:
     """Return what is predicted of the means of one level, their median where they are several."""
     import polars as pl
 
-    level = rows["level"][0]
     columns = pl.col("half_width", "equivalent_power", "n_pairs").cast(pl.Float64)
     half_width, equivalent, pairs = rows.select(columns.median()).row(0)
     return {
-        "mean": f"{level} ({rows.height})" if rows.height > 1 else level,
         "pairs": number(pairs, 0),
         "interval": f"±{_on_scale(half_width)}",
         "smallest_effect": _effect_text(rows, "smallest_effect"),
