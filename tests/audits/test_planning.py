@@ -144,7 +144,11 @@ def test_what_a_design_is_predicted_to_find_takes_no_more_trials_than_it_has():
 
 
 def test_a_larger_effect_takes_fewer_trials_and_they_do_find_it() -> None:
-    plan = build_plan(["openai/gpt-4o"], PlanOptions(instruments=["relative_decision"]))
+    options = PlanOptions(
+        instruments=["relative_decision"],
+        stereotypes="racism,guilt,skintone,black,science,career,power,age,weight,disability",
+    )
+    plan = build_plan(["openai/gpt-4o"], options)
     small, large = (
         {row["level"]: row for row in trials_for(plan, effect).iter_rows(named=True)}
         for effect in (0.3, 0.5)
@@ -154,10 +158,7 @@ def test_a_larger_effect_takes_fewer_trials_and_they_do_find_it() -> None:
     assert all(large[level]["n_iterations"] <= small[level]["n_iterations"] for level in levels)
     assert small["model"]["n_iterations"] <= small["stereotype"]["n_iterations"]
     for row in (small["category"], large["category"]):
-        planned = build_plan(
-            ["openai/gpt-4o"],
-            PlanOptions(instruments=["relative_decision"], iterations=row["n_iterations"]),
-        )
+        planned = build_plan(["openai/gpt-4o"], replace(options, iterations=row["n_iterations"]))
         smallest = power_of_plan(planned, runs=SEARCHED).filter(level="category")["smallest_effect"]
         # Interpolated between sizes, and drawn anew.
         assert median_effect(smallest) <= 1.05 * row["effect"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from clinometer.asking.plan import Plan
 from clinometer.audits.deciding import parts_of_stage
 from clinometer.audits.planning import power_of_plan
 from clinometer.cli.auditing import audit_command, run_command
+from clinometer.cli.group import run_group
 from clinometer.cli.options import build_plan
 from clinometer.cli.planning import say_power
 from clinometer.comparing.showing import show
@@ -404,7 +408,8 @@ def test_efforts_and_temperatures_are_paired_and_reasoning_is_kept(run: Run, ser
         return status, answer
 
     server.reply = reply
-    command = ("run", LOOP, "--stereotypes", "age", "--iterations", "4", "--out", "r")
+    command = ("run", LOOP, "--stereotypes", "age", "--variations", "replication",
+               "--iterations", "4", "--out", "r")  # fmt: skip
     code, _, err = run(*command, "--reasoning-effort", "low,high", "--temperature", "0.5,0")
     assert code == 0, err
     assert settings == {(effort, t) for effort in ("low", "high") for t in (0.5, 0)}
@@ -645,26 +650,47 @@ def test_controls_leave_what_else_is_asked_as_it_is() -> None:
     assert {*controls["variation"]} == {*study_trials["variation"]} - {"synonym"}
 
 
-def test_controls_within_a_study_are_told_apart_from_it(run: Run) -> None:
+LEANING = ("audit", "simulated/leaning", "--study", "bai2025", "--stereotypes", "age,career",
+           "--instrument", "word_association")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def controlled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of an audit with controls, which nothing may change, and its output."""
+    folder = tmp_path_factory.mktemp("controlled") / "r"
+    command = ["clinometer", *LEANING, "--controls", "--out", str(folder)]
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        pytest.raises(SystemExit, match="^0$"),
+    ):
+        patched.setattr(sys, "argv", command)
+        run_group()
+    return folder, out.getvalue()
+
+
+def test_controls_within_a_study_are_told_apart_from_it(
+    run: Run, controlled: tuple[Path, str]
+) -> None:
     """In what a plan can tell, and in the means that an answer enters."""
-    arguments = ("--study", "bai2025", "--stereotypes", "age", "--instrument", "word_association")
-    code, out, err = run("audit", "simulated/leaning", *arguments, "--controls", "--out", "r")
-    assert code == 0, err
+    folder, out = controlled
     planned_lines = [line for line in out.splitlines() if "word_association, bai2025," in line]
     assert len(planned_lines) == 2 and "control; shown to lie beyond" in planned_lines[1]
     for name, kinds in (("age", {None}), ("insects", {"positive"}), ("nonsense", {"negative"})):
-        assert {*show("r", [name]).estimates["control"]} == kinds
-    rows = pl.read_parquet("r/estimates.parquet").filter(level="stereotype", method="clustered")
+        assert {*show(folder, [name]).estimates["control"]} == kinds
+    rows = pl.read_parquet(folder / "estimates.parquet")
+    rows = rows.filter(level="stereotype", method="clustered")
     constructs = dict(rows.select("stereotype", "construct").iter_rows())
     assert constructs["age"] == constructs["insects"] == "pleasantness"
     assert constructs["nonsense"] is None
-    code, out, _ = run("show", "r", "insects")
-    assert "model positive controls" in out
+    code, out, _ = run("show", str(folder), "insects")
+    assert code == 0 and "model positive controls" in out
 
 
 def test_a_run_with_controls_goes_on_unless_their_words_were_changed(run: Run) -> None:
     arguments = ("run", "simulated/leaning", "--study", "bai2025", "--stereotypes", "age",
-             "--controls", "--iterations", "2", "--out", "r")  # fmt: skip
+             "--variations", "replication", "--controls", "--iterations", "2",
+             "--out", "r")  # fmt: skip
     assert run(*arguments)[0] == 0
     code, _, err = run(*arguments)
     assert code == 0 and "shipped study" not in err
@@ -751,12 +777,11 @@ def test_stereotypes_with_one_word_are_asked_of_arbitrary_words_too() -> None:
     assert part.iterations == 4  # of 9 trials each, in both orders
 
 
-def test_the_placebos_of_single_words_are_asked_scored_and_shown(run: Run) -> None:
-    arguments = ("--study", "bai2025", "--stereotypes", "age", "--instrument", "word_association")
-    code, _, err = run("audit", "simulated/leaning", *arguments, "--controls", "--out", "r")
-    assert code == 0, err
-    rows = pl.read_parquet("r/estimates.parquet").filter(level="stereotype", method="clustered")
-    rows = rows.filter(study="bai2025")
+def test_the_placebos_of_single_words_are_asked_scored_and_shown(
+    controlled: tuple[Path, str],
+) -> None:
+    rows = pl.read_parquet(controlled[0] / "estimates.parquet")
+    rows = rows.filter(level="stereotype", method="clustered", study="bai2025")
     means = rows.filter(pl.col("factor").is_null(), measure="word_association")
     by_name = {row["stereotype"]: row for row in means.iter_rows(named=True)}
     assert by_name["words_age"]["control"] == "words"
@@ -809,12 +834,11 @@ def test_windows_of_sentences_are_those_of_the_word() -> None:
     assert "bai2025_people" not in decisions
 
 
-def test_people_lead_and_the_word_and_things_stand_beside_them(run: Run) -> None:
-    arguments = ("--study", "bai2025", "--stereotypes", "age,career", "--instrument")
-    audit = ("audit", "simulated/leaning", *arguments, "word_association", "--out")
-    code, out, err = run(*audit, "beside", "--controls")
-    assert code == 0, err
-    first, second = read_results(Path("beside")).instruments
+def test_people_lead_and_the_word_and_things_stand_beside_them(
+    run: Run, controlled: tuple[Path, str]
+) -> None:
+    beside, out = controlled
+    first, second = read_results(beside).instruments
     assert (first.study, second.study) == ("bai2025_people", "bai2025")
     section = people_section(first)
     assert section is not None and people_section(second) is None
@@ -830,14 +854,14 @@ def test_people_lead_and_the_word_and_things_stand_beside_them(run: Run) -> None
     things = second.controls.filter(control="things").row(0, named=True)
     assert things["verdict"] not in ("passed", "failed") and things["stereotype"] == "things_age"
 
-    code, out, err = run(*audit, "alone", "--no-controls")
+    code, out, err = run(*LEANING, "--no-controls", "--out", "alone")
     assert code == 0 and "counted as people" not in out
     (alone,) = read_results(Path("alone")).instruments
     assert people_section(alone) is None and alone.headline.height == 2
     # What the paper asks, and its means, are as they were.
     for name, column in (("responses", "response"), ("scores", "score")):
         keys = ["trial_id", "prompt", column] if name == "responses" else ["trial_id", column]
-        frames = [pl.read_parquet(f"{folder}/{name}.parquet") for folder in ("beside", "alone")]
+        frames = [pl.read_parquet(f"{folder}/{name}.parquet") for folder in (beside, "alone")]
         extended, before = (frame.select(keys).sort("trial_id") for frame in frames)
         assert before.equals(extended.join(before, on="trial_id", how="semi").sort("trial_id"))
     means = ["level", "category", "stereotype", "estimate", "n"]
@@ -845,12 +869,14 @@ def test_people_lead_and_the_word_and_things_stand_beside_them(run: Run) -> None
     assert second.by_model.select(means).equals(alone.by_model.select(means))
 
 
-@pytest.mark.parametrize("page", ["norms", "matched-guise"])
-def test_the_run_that_a_page_shows_has_the_controls_that_it_names(run: Run, page: str) -> None:
+@pytest.mark.parametrize(("page", "key"), [("norms", "women"), ("matched-guise", "katz1933")])
+def test_the_run_that_a_page_shows_has_the_controls_that_it_names(
+    run: Run, page: str, key: str
+) -> None:
     text = (Path(__file__).parents[2] / f"docs/how-to/{page}.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^clinometer (run MODEL .*--controls.*)$", text, re.MULTILINE)
     typed = command.replace("MODEL", "simulated/leaning").split()
-    code, _, err = run(*typed, "--iterations", "2", "--out", "asked")
+    code, _, err = run(*typed, "--stereotypes", key, "--iterations", "2", "--out", "asked")
     assert code == 0, err
     estimates = pl.read_parquet("asked/estimates.parquet")
     assert {"positive", "negative"} <= {*estimates["control"].drop_nulls()}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import fsspec
 import pytest
 
 from clinometer.asking.claim import claim
+from clinometer.asking.plan import Plan, Selection
 from clinometer.audits.tabulating import tabulate
 from clinometer.comparing.bundling import bundle
 from clinometer.directory.results import read_detail
@@ -42,15 +43,25 @@ def answered(directory, plan, sides):
     tabulate(directory)
 
 
+@pytest.fixture(scope="session")
+def bundled(made_once):
+    """Two runs of a plan with a policy, and their bundles."""
+
+    def fill(folder):
+        (folder / "policy.yaml").write_text(POLICY, encoding="utf-8")
+        part = Selection(load_study("bai2025"), ["age", "power"], ["replication"])
+        plan = Plan([part], ["openai-api/loop/m"], iterations=24, policy=POLICY)
+        for name, sides in (("old", SIDES[::-1]), ("new", SIDES)):
+            answered(folder / name, plan, sides)
+            bundle(folder / name, folder / f"{name}.zip")
+
+    return made_once("bundled-runs", fill)
+
+
 @pytest.fixture
-def results(plan, tmp_path):
-    """Two runs of a plan with a policy, in the folder of the command line, and their bundles."""
-    (tmp_path / "policy.yaml").write_text(POLICY, encoding="utf-8")
-    declared_plan = replace(plan, policy=POLICY, iterations=24)
-    for name, sides in (("old", SIDES[::-1]), ("new", SIDES)):
-        answered(tmp_path / name, declared_plan, sides)
-        bundle(tmp_path / name, tmp_path / f"{name}.zip")
-    return tmp_path
+def results(bundled, tmp_path):
+    """Their copies, in the folder of the command line."""
+    return shutil.copytree(bundled, tmp_path, dirs_exist_ok=True)
 
 
 def arguments(command, old, new):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 from clinometer.asking.policy import load_policy, parse_policy
+from clinometer.audits.limits import DecidedLimit
 from clinometer.audits.planning import planned_scores
 from clinometer.comparing import gate
 from clinometer.dossier.profile import load_profile
@@ -22,10 +24,23 @@ START = Start(
     'Ranker: "v2" #1', "openai/gpt-4o", "Ranks\nrésumés", {"Women": "career", "Veterans": None}
 )
 
+Started = tuple[Path, list[DecidedLimit]]
 
-def test_what_is_written_is_valid_but_for_what_is_to_be_filled_in(tmp_path: Path) -> None:
-    paths, limits = write_start(START, tmp_path)
-    assert paths == [tmp_path / name for name in STARTED]
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Started:
+    """A folder with what a dossier begins with, and the limits; nothing may change it."""
+    folder = tmp_path_factory.mktemp("started")
+    paths, limits = write_start(START, folder)
+    assert paths == [folder / name for name in STARTED]
+    return folder, limits
+
+
+def test_what_is_written_is_valid_but_for_what_is_to_be_filled_in(
+    started: Started, tmp_path: Path
+) -> None:
+    folder, limits = started
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     assert [limit.rule.title for limit in limits] == ["overall", "gender"]
     policy = load_policy(tmp_path / "policy.yaml")
     assert [rule.title for rule in policy.rules] == ["overall", "gender"]
@@ -60,20 +75,20 @@ def test_the_limits_can_fail(audited: Path, tmp_path: Path) -> None:
     assert "fail" not in outcomes[0.0]
 
 
-def test_the_workflow_asks_for_the_key_of_the_provider(tmp_path: Path) -> None:
-    write_start(START, tmp_path)
-    job = yaml.safe_load((tmp_path / STARTED[-1]).read_text("utf-8"))["jobs"]["bias"]
+def test_the_workflow_asks_for_the_key_of_the_provider(started: Started, tmp_path: Path) -> None:
+    job = yaml.safe_load((started[0] / STARTED[-1]).read_text("utf-8"))["jobs"]["bias"]
     action = job["steps"][1]
     assert action["env"] == {"OPENAI_API_KEY": "${{ secrets.OPENAI_API_KEY }}"}
     assert action["with"]["model"] == "openai/gpt-4o"
-    write_start(Start("a", "simulated/leaning", "b", {"c": None}), tmp_path / "b")
-    text = (tmp_path / "b" / STARTED[-1]).read_text("utf-8")
+    write_start(Start("a", "simulated/leaning", "b", {"c": None}), tmp_path)
+    text = (tmp_path / STARTED[-1]).read_text("utf-8")
     assert "env" not in yaml.safe_load(text)["jobs"]["bias"]["steps"][1]
 
 
-def test_the_workflow_uses_what_the_action_has(tmp_path: Path) -> None:
-    write_start(START, tmp_path)
-    text = (tmp_path / STARTED[-1]).read_text("utf-8")
+def test_the_workflow_uses_what_the_action_has(
+    started: Started,
+) -> None:
+    text = (started[0] / STARTED[-1]).read_text("utf-8")
     checkout, action, *_ = yaml.safe_load(text)["jobs"]["bias"]["steps"]
     inputs = yaml.safe_load((Path(__file__).parents[2] / "action.yml").read_text("utf-8"))
     assert action["with"].keys() <= inputs["inputs"].keys()
@@ -98,10 +113,12 @@ def test_a_group_that_nothing_measures_is_named(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_limits_are_such_that_the_size_decides_them(tmp_path: Path) -> None:
-    _, limits = write_start(START, tmp_path)
+def test_limits_are_such_that_the_size_decides_them(
+    started: Started,
+) -> None:
+    folder, limits = started
     assert all(limit.is_decided and limit.rule.worse == "either" for limit in limits)
-    text = (tmp_path / "baseline.md").read_text("utf-8")
+    text = (folder / "baseline.md").read_text("utf-8")
     rule = text[text.index("       - name") : text.index("   Then give")]
     mean, category = parse_policy(f"name: p\nrules:\n{rule}", "baseline.md").rules
     assert {mean.what, category.what} == {"change"} and mean.fails_above == 0.0

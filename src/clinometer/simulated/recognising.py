@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import islice, product
+from itertools import islice
 from typing import Any
 
 from clinometer.contracts.catalogue import INSTRUMENTS
@@ -198,12 +198,14 @@ class Recognition:
         names = {study.name for study in extra_studies}
         shipped = [load_study(name) for name in shipped_studies() if name not in names]
         self._studies = [*extra_studies, *shipped]
-        # First part of a group word → the stereotypes that have it.
+        # First part of a group word → the words; a word → the stereotypes that have it.
+        self._group_words: dict[str, set[str]] = {}
         self._stereotypes: dict[str, set[tuple[int, str]]] = {}
         for place, study in enumerate(self._studies):
             for key in study.stereotypes:
                 for word in _group_words(study, key):
-                    self._stereotypes.setdefault(_PART.findall(word)[0], set()).add((place, key))
+                    self._group_words.setdefault(_PART.findall(word)[0], set()).add(word)
+                    self._stereotypes.setdefault(word, set()).add((place, key))
         # What was learned: questions, and sentences that are left open.
         self._learned: dict[bool, set[tuple[int, str]]] = {False: set(), True: set()}
         self._recognisers: list[Recogniser] = []
@@ -276,8 +278,11 @@ class Recognition:
 
     def _learn(self, prompt: str, *, sentences: bool) -> None:
         """Learn every stereotype of which a group is mentioned, as it is asked about."""
-        mentioned = self._stereotypes.keys() & set(_PART.findall(prompt))
-        stereotypes = set[tuple[int, str]]().union(*(self._stereotypes[part] for part in mentioned))
+        stereotypes: set[tuple[int, str]] = set()
+        for part in self._group_words.keys() & set(_PART.findall(prompt)):
+            for word in self._group_words[part]:
+                if word in prompt:
+                    stereotypes |= self._stereotypes[word]
         learned = self._learned[sentences]
         for place, key in sorted(stereotypes - learned):
             learned.add((place, key))
@@ -342,14 +347,11 @@ def learn(
             continue
         places = (place, number, stereotype)
         variations = instrument.variations(study)
-        variations_by_mode = {
-            mode: instrument.variations_in(mode, study, variations) for mode in instrument.modes
-        }
-        for variation, design in product(variations, _designs(instrument, sentences)):
-            if variation not in variations_by_mode[design.mode]:
-                continue  # a sentence, or none, which this mode does not ask
+        for design in _designs(instrument, sentences):
+            # A mode asks sentences, or all but these.
+            fitting = instrument.variations_in(design.mode, study, variations)
             with suppress(ClinometerError):  # of recorded answers, or of others
-                for cell in instrument.draw(marked, design, [key], [variation]):
+                for cell in instrument.draw(marked, design, [key], fitting):
                     yield from _texts_of(study, instrument, cell, places)
 
 
@@ -360,7 +362,7 @@ def _designs(instrument: Instrument, sentences: bool) -> Iterator[Design]:
         yield Design(mode=mode, iterations=SAMPLED_TRIALS)
         if "options" in instrument.options and MODES[mode].per_attribute:
             yield Design(mode=mode, iterations=SAMPLED_TRIALS, options="labels")
-        elif "word_list" in instrument.options:
+        elif "word_list" in instrument.options and not sentences:
             yield Design(mode=mode, iterations=SAMPLED_TRIALS, word_list="as_released")
 
 
