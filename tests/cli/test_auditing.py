@@ -480,14 +480,18 @@ def test_power_says_what_a_design_can_tell_and_asks_nothing(run: Run) -> None:
     five = ("--stereotypes", "age,weight,disability,mentalill,eating", "--iterations", "4")
     code, out, _ = run("power", "openai/x", *five)
     assert code == 0
-    assert "stereotype (5)" in out and "gpt-4o" in out
+    assert "5 stereotypes" in out and "gpt-4o" in out
     code, out, _ = run("power", "openai/x", *five, "--json")
     rows = [json.loads(line) for line in out.splitlines()]
     assert {row["level"] for row in rows} == {"stereotype", "category", "model"}
 
 
 def test_an_audit_says_which_levels_it_can_tell(capsys: pytest.CaptureFixture[str]) -> None:
-    say_power(planned("openai/x", "--instrument", "relative_decision"))
+    plan = planned("openai/x", "--instrument", "relative_decision")
+    say_power(plan, verbose=False)
+    (brief,) = capsys.readouterr().out.splitlines()
+    assert re.search(r": relative decision 0\.\d\d and (0\.\d\d|none)$", brief)
+    say_power(plan, verbose=True)
     means, *controls = capsys.readouterr().out.splitlines()[1:]
     assert re.search(r": model 0\.\d\d; category 0\.\d\d.*; stereotype 0\.\d\d", means)
     for study, control in zip(("control_constructs", "control_insects"), controls, strict=True):
@@ -497,7 +501,7 @@ def test_an_audit_says_which_levels_it_can_tell(capsys: pytest.CaptureFixture[st
 def test_a_control_with_dimensions_is_told_by_the_worst(capsys: pytest.CaptureFixture[str]) -> None:
     plan = planned("openai/x", "--instrument", "bbq")
     needed = power_of_plan(plan, runs=8).filter(control="positive")["smallest_beyond"]
-    say_power(plan)
+    say_power(plan, verbose=True)
     worst = "none" if needed.null_count() else f"{needed.max():.2f}"
     assert capsys.readouterr().out.splitlines()[-1].endswith(f"beyond the margin from {worst}")
 
@@ -658,7 +662,7 @@ LEANING = ("audit", "simulated/leaning", "--study", "bai2025", "--stereotypes", 
 def controlled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder of an audit with controls, which nothing may change, and its output."""
     folder = tmp_path_factory.mktemp("controlled") / "r"
-    command = ["clinometer", *LEANING, "--controls", "--out", str(folder)]
+    command = ["clinometer", *LEANING, "--controls", "--verbose", "--out", str(folder)]
     with (
         pytest.MonkeyPatch.context() as patched,
         contextlib.redirect_stdout(io.StringIO()) as out,

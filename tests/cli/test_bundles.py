@@ -101,10 +101,10 @@ def test_nothing_is_written_beside_a_bundle_or_left_elsewhere(run, results, comm
 
 def test_the_policy_of_a_bundle_was_declared_with_its_plan(run, results):
     _, out, _ = run(*arguments("gate", "old.zip", "new.zip"))
-    assert "  the policy was declared before the run" in out.splitlines()
+    assert "the policy was declared before the run" in out.splitlines()
     Path("policy.yaml").write_text(f"{POLICY}margin: 0.2\n", encoding="utf-8")
     _, out, _ = run(*arguments("gate", "old.zip", "new.zip"))
-    assert "  the run declared another policy" in out.splitlines()
+    assert "the run declared another policy" in out.splitlines()
 
 
 def test_a_written_comparison_of_bundles_has_the_answers_behind_changes(run, results):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 import subprocess
 import sys
@@ -56,9 +57,8 @@ def test_released_answers_lean_and_are_behind_the_numbers(
     folder, out, err = demonstrated
     assert err.startswith("imported:")  # nothing is opened: standard output is no terminal
     monkeypatch.chdir(folder)
-    assert "in these prompts; 0.26 to 0.51 in other prompts]" in out and out.endswith(
-        "report: results/demo/report.html\n"
-    )
+    assert re.search(r"^Word association +0\.38 .* 0\.26 to 0\.51  ▲ leans", out, re.MULTILINE)
+    assert out.endswith("report: results/demo/report.html\n")
     assert pl.read_parquet("results/demo/scores.parquet")["score"].count() == 2095
     code, out, _ = run("show", "results/demo", "disability")
     assert code == 0 and "bai2025" in out and "disabled" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import textwrap
 import threading
 import time
@@ -17,6 +18,7 @@ from clinometer.texts import by_address, visible
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import Console
     from rich.progress import Task
 
     from clinometer.asking.budget import Cost
@@ -61,7 +63,8 @@ def _terminal_text(text: str) -> str:
 def say_table(table: ReportTable) -> None:
     """Print a table in columns, numbers to the right, under its caption.
 
-    A terminal that is too narrow folds cells; in a file a line is as long as its row.
+    A terminal that is too narrow folds cells; in a file a line is as long as its row, unless the
+    environment has ``COLUMNS``.
     """
     from rich.console import Console
     from rich.table import Table
@@ -74,7 +77,7 @@ def say_table(table: ReportTable) -> None:
     for row in table.rows:
         grid.add_row(*(Text(_terminal_text(cell.text), _colour(cell)) for cell in row))
     console = Console(highlight=False)
-    if not console.is_terminal:
+    if not _is_folded(console):
         console.width = console.measure(grid, options=console.options.update(width=10**6)).maximum
     with console.capture() as printed:
         console.print(grid)
@@ -84,12 +87,17 @@ def say_table(table: ReportTable) -> None:
         click.echo(line.rstrip())
 
 
+def _is_folded(console: Console) -> bool:
+    """Whether lines have a width that they are folded at."""
+    return console.is_terminal or "COLUMNS" in os.environ
+
+
 def say_paragraph(text: str) -> None:
-    """Print a text, folded at the width of the terminal; in a file it is one line."""
+    """Print a text, folded at the width of the terminal; in a file as `say_table` does."""
     from rich.console import Console
 
     console = Console(highlight=False)
-    if not console.is_terminal:
+    if not _is_folded(console):
         echo(text)
         return
     width = min(console.width, WIDTH)

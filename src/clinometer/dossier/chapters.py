@@ -103,7 +103,7 @@ def findings_chapter(content: Mapping[str, Any], most: int = MOST_MEANS) -> Chap
     if most:
         means = [
             [
-                mean["stereotype"],
+                mean["subject"],
                 ", ".join(filter(None, (mean["instrument"], mean["about"]["dimension"])))
                 + (f" ({mean['of']})" if mean["of"] else ""),
                 bracketed(mean["mean"], mean["low"], mean["high"]),
