@@ -20,7 +20,7 @@ def test_a_row_for_each_audit_and_how_two_modes_agree(
 ) -> None:
     monkeypatch.setattr(models, "RUNS", tmp_path)
     arguments = "simulated/leaning --study bai2025 --instrument word_association --stereotypes"
-    stereotypes = ["age,career,islam,science"]  # one has a form that names people
+    stereotypes = ["age,islam,science"]  # one has a form that names people
     models.main([*arguments.split(), *stereotypes, "--mode", "structured", "--mode", "forced"])
     result = models.run()
     assert {tuple(row[:2]) for row in result.rows} == {
@@ -31,7 +31,7 @@ def test_a_row_for_each_audit_and_how_two_modes_agree(
     for row in result.rows:
         by_column = dict(zip(result.columns, row, strict=True))
         assert by_column["scored"] == 1.0 and by_column["refused"] == 0.0
-        n_stereotypes = 1 if "people" in str(row[0]) else 4
+        n_stereotypes = 1 if "people" in str(row[0]) else 3
         assert str(by_column["lean"]).endswith(f" of {n_stereotypes}") and "passed" in str(row[-2])
     assert "forced and structured: r " in result.notes[-1]
 

@@ -70,7 +70,7 @@ def tables(draw: st.DrawFn) -> tuple[pl.DataFrame, pl.DataFrame]:
 KEYS = ("level", "method", "measure", "category", "stereotype", "variation")
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(tables())
 def test_what_holds_of_any_two_tables(table_pair: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     """In one test, as a comparison takes long."""

@@ -109,7 +109,7 @@ def test_a_change_is_judged_in_both_directions(make_run, before, after, more, ou
 
 def test_compare_and_a_rule_of_the_same_limit_agree(make_run):
     outcomes_by_verdict = {"worse": "fail", "turned": "fail", "cannot_tell": "inconclusive"}
-    for shift in (-0.8, -0.2, 0.0, 0.06, 0.1, 0.14, 0.5):
+    for shift in (-0.8, -0.2, 0.0, 0.06, 0.1):  # one of each verdict
         runs = make_run("a", 0.1), make_run("b", 0.1 + shift, seed=3)
         (decision,) = compare(*runs, margin=0.1, controls="ignored").decisions()
         gated = gate(runs[1], policy(rule("change", 0.1, level="category")), runs[0])

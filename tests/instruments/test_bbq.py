@@ -82,14 +82,25 @@ def test_every_item_is_asked_once_in_both_orders() -> None:
     assert set(frame["attributes"].explode().value_counts()["count"]) == {2}
 
 
-@pytest.mark.parametrize("answered", ["pred_label", "prediction", "both"])
+def test_a_released_answer_is_read_by_its_label_and_its_text(shared_data: Path) -> None:
+    answers = pl.read_csv(shared_data / "bbq" / "predictions.csv.gz", infer_schema=False)
+    few = answers.drop_nulls("pred_label").head(500)
+    tables = (few, few.drop("prediction"), few.drop("pred_label"))
+    both, *single = (
+        score(table, STUDY, instrument="bbq", scoring="published").scores["score"].to_list()
+        for table in tables
+    )
+    assert single == [both, both]
+
+
+@pytest.mark.parametrize("answered", ["pred_label", "prediction"])
 def test_scores_of_unifiedqa_as_published(shared_data: Path, answered: str) -> None:
     """Parrish et al. (2022), figures 2 and 3, computed with the released script."""
     folder = shared_data / "bbq"
     released = pl.read_csv(folder / "predictions.csv.gz", infer_schema=False)
     if answered == "pred_label":
         released = released.drop("prediction").drop_nulls("pred_label")
-    elif answered == "prediction":
+    else:
         released = released.drop("pred_label")
     computed = published_analysis(released, "published")
     published = pl.read_csv(folder / "published.csv").with_columns(

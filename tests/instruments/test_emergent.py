@@ -463,18 +463,18 @@ def test_two_runs_are_compared(tmp_path: Path) -> None:
 
 
 def test_it_is_planned_with_agents_and_nothing_else_is() -> None:
-    options = {
-        name: PlanOptions(instruments=[name], modes=["structured"])
-        for name in ("emergent", "hiring")
-    }
-    emergent_power = power("openai/gpt-4o", size="quick", options=options["emergent"])
+    emergent = PlanOptions(instruments=["emergent"], modes=["structured"])
+    emergent_power = power("openai/gpt-4o", size="quick", options=emergent)
     assert emergent_power["planned_from"].str.contains("Thompson sampling|ε-greedy").all()
     stratified = emergent_power.filter(level="model", instrument="emergent_stratification")
     smallest = stratified["smallest_effect"].drop_nulls().median()
     # Of pages of size quick .56 find an index of .12, and .96 one of .3 (`benchmarks emergent`).
     assert isinstance(smallest, float)
     assert 0.12 < smallest < 0.3
-    hiring_power = power("openai/gpt-4o", size="quick", options=options["hiring"])
+    hiring = PlanOptions(
+        instruments=["hiring"], modes=["structured"], stereotypes="black_women,asian_men"
+    )
+    hiring_power = power("openai/gpt-4o", size="quick", options=hiring)
     assert not hiring_power["planned_from"].str.contains("sampling|greedy").any()
 
 

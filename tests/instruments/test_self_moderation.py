@@ -119,9 +119,11 @@ def test_the_report_sets_flags_beside_the_published_ones(
     judged: Judgements, tmp_path: Path
 ) -> None:
     options = cm.PlanOptions(
-        instruments=["self_moderation"], stereotypes="islam,power", iterations=4
+        instruments=["self_moderation"], stereotypes="islam,power", iterations=4, controls=False
     )
-    cm.audit("openai-api/loop/m", size="standard", directory=tmp_path, options=options)
+    cm.audit(
+        "openai-api/loop/m", size="standard", directory=tmp_path, options=options, profile=False
+    )
     page = cm.write_report(tmp_path).read_text()
     section = page.split("What the model says of its answers")[-1].split("</section>")[0]
     assert "AUC" in section and "OpenAI’s moderation endpoint" in section

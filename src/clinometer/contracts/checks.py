@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from math import isclose
 from typing import Any
 
@@ -30,8 +31,11 @@ __all__ = ["CHECKS", "ContractCheck", "cases"]
 #: Instrument, study, mode → nothing; raises AssertionError.
 ContractCheck = Callable[[Instrument, Study, str], None]
 
-#: Trials per stereotype and wording that checks draw; half of them where few are compared.
+#: Trials per stereotype and wording that checks draw.
 TRIALS_PER_CELL = 8
+
+#: As many where draws are compared: where they differ, the first ones do.
+FEW_PER_CELL = TRIALS_PER_CELL // 2
 
 #: Answers that say nothing, and how they ended.
 EMPTY_ANSWERS = (
@@ -111,9 +115,10 @@ def keeps_the_schema(instrument: Instrument, study: Study, mode: str) -> None:
 
 def draws_from_study_and_design_alone(instrument: Instrument, study: Study, mode: str) -> None:
     """Require that the same draw gives the same trials, and that more iterations append to them."""
+    few = _draw(instrument, study, mode, FEW_PER_CELL)
+    again = _draw(instrument, study, mode, FEW_PER_CELL)
+    _require(few.equals(again), "a second draw gives other trials")
     many = _draw(instrument, study, mode)
-    _require(many.equals(_draw(instrument, study, mode)), "a second draw gives other trials")
-    few = _draw(instrument, study, mode, TRIALS_PER_CELL // 2)
     same = many.filter(pl.col("trial_id").is_in(few["trial_id"].implode()))
     _require(few.equals(same), "more iterations change the first trials")
     first = many["stereotype"][0]
@@ -121,8 +126,8 @@ def draws_from_study_and_design_alone(instrument: Instrument, study: Study, mode
     _require(alone.equals(many.filter(stereotype=first)), "trials depend on the other stereotypes")
     # Of a sentence, which is one text for all words, the options alone differ.
     texts = ["prompt", "options"]
-    reseeded = _draw(instrument, study, mode, seed=1)
-    _require(not reseeded.select(texts).equals(many.select(texts)), "another seed changes nothing")
+    reseeded = _draw(instrument, study, mode, FEW_PER_CELL, seed=1)
+    _require(not reseeded.select(texts).equals(few.select(texts)), "another seed changes nothing")
 
 
 def pairs_differ_in_order_or_group_alone(instrument: Instrument, study: Study, mode: str) -> None:
@@ -146,9 +151,10 @@ def pairs_differ_in_order_or_group_alone(instrument: Instrument, study: Study, m
 
 def conditions_change_no_draw(instrument: Instrument, study: Study, mode: str) -> None:
     """Require that system prompt, reasoning effort and temperature change names of trials alone."""
-    plain = _draw(instrument, study, mode)
-    led = _draw(instrument, study, mode, intervention="kind", system="Be kind.")
-    hot = _draw(instrument, study, mode, reasoning_effort="low", temperature="0")
+    draw = partial(_draw, instrument, study, mode, FEW_PER_CELL)
+    plain = draw()
+    led = draw(intervention="kind", system="Be kind.")
+    hot = draw(reasoning_effort="low", temperature="0")
     for trials, condition, text in (
         (led, "intervention", "system"),
         (hot, "reasoning_effort", "temperature"),
@@ -162,7 +168,9 @@ def conditions_change_no_draw(instrument: Instrument, study: Study, mode: str) -
 
 def reads_any_answer(instrument: Instrument, study: Study, mode: str) -> None:
     """Require of any answer a score on its scale, or none and a reason."""
-    trial = _draw(instrument, study, mode).row(0, named=True)
+    first = next(iter(study.stereotypes))
+    trials = instrument.trials(study, Design(mode, FEW_PER_CELL), stereotypes=[first])
+    trial = trials.row(0, named=True)
     for response, stop_reason in EMPTY_ANSWERS:
         for name, score, reason in _score(instrument, study, trial, response, stop_reason):
             _require(score is None, f"{name}: {response[:20]!r} has the score {score}")

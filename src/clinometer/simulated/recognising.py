@@ -131,8 +131,9 @@ class TextOrigin:
     columns: Mapping[str, Any]
     """A trial with this text; see `RecognisedPrompt.columns`."""
     roles: Mapping[str, str]
-    place: tuple[int, int, int]
-    """Of the study, the instrument and the stereotype; the lowest goes first."""
+    place: tuple[int, ...]
+    """Of the study among those that are known, the instrument and the stereotype; the lowest goes
+    first. What is learned of one study lacks the first."""
     followup: bool = False
 
     def question(
@@ -198,6 +199,8 @@ class Recognition:
         names = {study.name for study in extra_studies}
         shipped = [load_study(name) for name in shipped_studies() if name not in names]
         self._studies = [*extra_studies, *shipped]
+        # An audit names its studies to the model that it simulates: most are shipped.
+        self._is_shipped = [_is_shipped(study) for study in self._studies]
         # First part of a group word → the words; a word → the stereotypes that have it.
         self._group_words: dict[str, set[str]] = {}
         self._stereotypes: dict[str, set[tuple[int, str]]] = {}
@@ -286,8 +289,14 @@ class Recognition:
         learned = self._learned[sentences]
         for place, key in sorted(stereotypes - learned):
             learned.add((place, key))
-            for text, origin in learn(self._studies[place], key, place, sentences=sentences):
-                self._add(text, origin)
+            study = self._studies[place]
+            texts = (
+                _learn_shipped(study.name, key, sentences, tuple(INSTRUMENTS.values()))
+                if self._is_shipped[place]
+                else learn(study, key, sentences=sentences)
+            )
+            for text, origin in texts:
+                self._add(text, replace(origin, place=(place, *origin.place)))
 
     def _add(self, text: SharedText, origin: TextOrigin) -> None:
         start = text.opening[:START]
@@ -300,6 +309,10 @@ class Recognition:
         elif all(origin.place != earlier.place for earlier in origins.get("", ())):
             # What holds no word but those of a quoted answer is one question for a stereotype.
             origins.setdefault("", []).append(origin)
+
+
+def _is_shipped(study: Study) -> bool:
+    return study.name in shipped_studies() and study == load_study(study.name)
 
 
 def shipped_recognition() -> Recognition:
@@ -333,10 +346,16 @@ def _group_words(study: Study, key: str) -> set[str]:
     return words
 
 
-def learn(
-    study: Study, key: str, place: int, *, sentences: bool
-) -> Iterator[tuple[SharedText, TextOrigin]]:
-    """Yield the texts of all prompts about a stereotype; `place` is that of its study.
+@lru_cache(maxsize=1000)
+def _learn_shipped(
+    name: str, key: str, sentences: bool, _: tuple[Instrument, ...]
+) -> Sequence[tuple[SharedText, TextOrigin]]:
+    """Return what is learned of a shipped study with these instruments: a process does so once."""
+    return [*learn(load_study(name), key, sentences=sentences)]
+
+
+def learn(study: Study, key: str, *, sentences: bool) -> Iterator[tuple[SharedText, TextOrigin]]:
+    """Yield the texts of all prompts about a stereotype.
 
     `sentences`: whether of sentences that are left open, or of all other prompts.
     """
@@ -345,14 +364,14 @@ def learn(
     for number, instrument in enumerate(INSTRUMENTS.values()):
         if instrument.recognise is not None or instrument.simulate is None:
             continue
-        places = (place, number, stereotype)
+        place = (number, stereotype)
         variations = instrument.variations(study)
         for design in _designs(instrument, sentences):
             # A mode asks sentences, or all but these.
             fitting = instrument.variations_in(design.mode, study, variations)
             with suppress(ClinometerError):  # of recorded answers, or of others
                 for cell in instrument.draw(marked, design, [key], fitting):
-                    yield from _texts_of(study, instrument, cell, places)
+                    yield from _texts_of(study, instrument, cell, place)
 
 
 def _designs(instrument: Instrument, sentences: bool) -> Iterator[Design]:
@@ -367,7 +386,7 @@ def _designs(instrument: Instrument, sentences: bool) -> Iterator[Design]:
 
 
 def _texts_of(
-    study: Study, instrument: Instrument, cell: Cell, place: tuple[int, int, int]
+    study: Study, instrument: Instrument, cell: Cell, place: tuple[int, int]
 ) -> Iterator[tuple[SharedText, TextOrigin]]:
     """Yield the texts of a cell, each once; its trials show marked words."""
     roles = _roles(study, instrument, cell)

@@ -72,7 +72,7 @@ def prompts(engine, count):
 def test_log_probabilities_depend_neither_on_neighbours_nor_on_what_is_kept(smollm2, ask):
     asyncio.run(ask(smollm2, "Hello.", max_tokens=1))
     engine = smollm2._worker.engine
-    several = list(prompts(engine, 12))
+    several = list(prompts(engine, 8))
 
     def run(batch):
         chains = [prompt_chain(tokens, scored=1) for tokens in batch]
