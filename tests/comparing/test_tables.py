@@ -4,7 +4,6 @@ import pytest
 
 from clinometer.asking.policy import Policy
 from clinometer.comparing.comparison import compare
-from clinometer.comparing.deciding import difference_ends
 from clinometer.comparing.gating import GateCheck, Gated
 from clinometer.comparing.tables import CHANGES, CHECKS, change_rows, gate_rows
 from clinometer.numbers import interval, number, signed
@@ -38,7 +37,7 @@ def test_numbers_and_verdicts_are_those_of_the_decision(shown):
     assert rows[1][5].startswith("▲ worse")
     for row, cells in zip(decision.rows.iter_rows(named=True), rows[1:], strict=True):
         assert cells[0].strip().lower() == (row["stereotype"] or row["category"])
-        assert cells[3:5] == [signed(row["estimate"]), interval(*difference_ends(row))]
+        assert cells[3:5] == [signed(row["estimate"]), interval(row["ci_low"], row["ci_high"])]
 
 
 def test_controls_that_pass_share_a_row_and_others_do_not():

@@ -34,8 +34,8 @@ REPEATED = {
 }
 STUDIES = {name: instrument.study for name, instrument in INSTRUMENTS.items()}
 STUDIES["bold"] = str(Path(__file__).with_name("continuations.yaml"))  # its prompts are brought
-#: Instruments whose texts are read as those of another: its options, yes or no, steps of a scale, or
-#: a flag.
+#: Instruments whose texts are read as those of another: its options, yes or no, steps of a scale,
+#: or a flag.
 READ_ALIKE = (
     "framings",
     "hiring",

@@ -71,9 +71,11 @@ def say_table(table: ReportTable) -> None:
     from rich.text import Text
 
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in table.columns:
-        justify: Literal["left", "right"] = "right" if column.style == "num" else "left"
-        grid.add_column(Text(_terminal_text(column.text)), justify=justify)
+    for place, column in enumerate(table.columns):
+        is_number = column.style == "num"
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        is_whole = is_number or all("verdict" in row[place].style for row in table.rows)
+        grid.add_column(Text(_terminal_text(column.text)), justify=justify, no_wrap=is_whole)
     for row in table.rows:
         grid.add_row(*(Text(_terminal_text(cell.text), _colour(cell)) for cell in row))
     console = Console(highlight=False)

@@ -49,7 +49,6 @@ __all__ = [
     "Level",
     "adjust_family",
     "decide",
-    "difference_ends",
     "difference_text",
     "profile",
     "row_text",
@@ -186,16 +185,11 @@ def row_text(row: dict[str, Any]) -> str:
 
 def difference_text(row: Mapping[str, Any]) -> str:
     """Write a difference with the interval that its verdict rests on."""
-    ends = difference_ends(row)
     mean = signed(row["estimate"])
-    return mean if ends is None else f"{mean} [{interval(*ends)}]"
-
-
-def difference_ends(row: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Return the ends of the interval that the verdict of a difference rests on."""
     if row["confidence"] is None:
-        return None
-    if row["verdict"] in (WORSE, TURNED, BETTER):
-        return None if row["ci_low"] is None else (row["ci_low"], row["ci_high"])
+        return mean
     # The bound on each side errs with 1 − confidence, so that the interval of both is narrower.
-    return interval_of_row(row, 2.0 * row["confidence"] - 1.0)
+    ends = interval_of_row(row, 2.0 * row["confidence"] - 1.0)
+    if row["verdict"] in (WORSE, TURNED, BETTER):
+        ends = None if row["ci_low"] is None else (row["ci_low"], row["ci_high"])
+    return mean if ends is None else f"{mean} [{interval(*ends)}]"

@@ -10,7 +10,7 @@ import polars as pl
 
 from clinometer.comparing.checks import GateCheck
 from clinometer.comparing.comparison import Comparison
-from clinometer.comparing.deciding import Decision, difference_ends
+from clinometer.comparing.deciding import Decision
 from clinometer.comparing.gating import Gated
 from clinometer.numbers import interval, number, signed
 from clinometer.pieces.prose import SIGNS, category_title, counted, verdict_kind
@@ -49,12 +49,6 @@ def _words(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _ends(row: Mapping[str, Any]) -> str:
-    """Write the interval that the verdict of a change rests on."""
-    ends = None if row["estimate"] is None else difference_ends(row)
-    return "" if ends is None else interval(*ends)
-
-
 def _change_verdict(row: Mapping[str, Any]) -> str:
     """Write the verdict of a change as sign and words."""
     if row["verdict"] is None:
@@ -65,13 +59,13 @@ def _change_verdict(row: Mapping[str, Any]) -> str:
 
 #: With rows from `change_rows`.
 CHANGES = TableSpec(
-    "Distance from neutral counts, on either side. Intervals: in these prompts.",
+    "Distance from neutral counts, on either side. Intervals: in these prompts, of all at once.",
     (
         TableColumn("", "name", align="head"),
         TableColumn("Before", "baseline_estimate", number, missing=""),
         TableColumn("After", "candidate_estimate", number, missing=""),
         TableColumn("Change", "estimate", signed, missing=""),
-        TableColumn("Interval", ROW, _ends, align="number"),
+        TableColumn("Interval", "ci_low ci_high", interval, missing=""),
         TableColumn("", ROW, _change_verdict, align="verdict"),
     ),
 )
