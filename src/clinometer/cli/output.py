@@ -70,15 +70,17 @@ def say_table(table: ReportTable) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(highlight=False)
+    is_wide = console.width >= WIDTH
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, column in enumerate(table.columns):
         is_number = column.style == "num"
         justify: Literal["left", "right"] = "right" if is_number else "left"
-        is_whole = is_number or all("verdict" in row[place].style for row in table.rows)
+        is_verdict = all("verdict" in row[place].style for row in table.rows)
+        is_whole = is_number or (is_wide and is_verdict)
         grid.add_column(Text(_terminal_text(column.text)), justify=justify, no_wrap=is_whole)
     for row in table.rows:
         grid.add_row(*(Text(_terminal_text(cell.text), _colour(cell)) for cell in row))
-    console = Console(highlight=False)
     if not _is_folded(console):
         console.width = console.measure(grid, options=console.options.update(width=10**6)).maximum
     with console.capture() as printed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ from clinometer.numbers import bracketed
 from clinometer.results import CONDITIONS
 
 __all__ = [
+    "NAMES",
     "WORST",
     "CheckKind",
     "GateCheck",
@@ -26,7 +27,7 @@ CheckKind = Literal["rule", "run", "policy", "compliance", "control"]
 WORST: tuple[Outcome, ...] = ("fail", "inconclusive", "pass")
 
 #: What names an estimate in a reason.
-_NAMES = ("study", "instrument", "mode", *CONDITIONS, "dimension")
+NAMES = ("study", "instrument", "mode", *CONDITIONS, "dimension")
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,21 @@ class GateCheck:
     """Of the policy's file, where a rule begins."""
 
 
-def condition_text(row: Mapping[str, Any]) -> str:
-    """Say what was asked, and how."""
-    return ", ".join(str(row[name]) for name in _NAMES if row[name] and row[name] != "none")
+def condition_text(row: Mapping[str, Any], names: Sequence[str] = NAMES) -> str:
+    """Say what was asked, and how; `names`: as far as these columns tell."""
+    return ", ".join(str(row[name]) for name in names if row[name] and row[name] != "none")
 
 
-def row_name(row: Mapping[str, Any]) -> str:
-    """Name an estimate by what it is about."""
+def row_name(row: Mapping[str, Any], names: Sequence[str] = NAMES) -> str:
+    """Name an estimate by what it is about, and by `names`, which tell it from others."""
     subject = row["stereotype"] or row["category"] or "all stereotypes"
-    return f"{subject} ({condition_text(row)})"
+    condition = condition_text(row, names)
+    return f"{subject} ({condition})" if condition else str(subject)
 
 
-def estimate_text(row: Mapping[str, Any]) -> str:
-    """Name an estimate with its interval."""
+def estimate_text(row: Mapping[str, Any], names: Sequence[str] = NAMES) -> str:
+    """Name an estimate, as `row_name` does, with its interval."""
+    name = row_name(row, names)
     if row["ci_low"] is None:
-        return row_name(row)
-    return f"{row_name(row)} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}"
+        return name
+    return f"{name} {bracketed(row['estimate'], row['ci_low'], row['ci_high'])}"

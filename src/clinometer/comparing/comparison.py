@@ -148,8 +148,12 @@ class Comparison:
     def paired(self, candidate: str) -> list[str]:
         """Say how the trials of each mean were matched, those that were matched alike together."""
         names: dict[str, list[str]] = {}
-        for row in self._matched_means(candidate):
-            names.setdefault(_pairing_text(row), []).append(row["instrument"].replace("_", " "))
+        rows = self._matched_means(candidate)
+        several = len({row["study"] for row in rows}) > 1
+        for row in rows:
+            name = row["instrument"].replace("_", " ")
+            name += f" ({row['study']})" if several else ""
+            names.setdefault(_pairing_text(row), []).append(name)
         return [f"{', '.join(dict.fromkeys(alike))}: {text}" for text, alike in names.items()]
 
     def _matched_means(self, candidate: str) -> list[dict[str, Any]]:

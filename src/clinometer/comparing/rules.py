@@ -12,7 +12,7 @@ import polars as pl
 
 from clinometer.asking.policy import Rule
 from clinometer.comparing.changes import RunMeans
-from clinometer.comparing.checks import WORST, GateCheck, Outcome, estimate_text, row_name
+from clinometer.comparing.checks import NAMES, WORST, GateCheck, Outcome, estimate_text, row_name
 from clinometer.comparing.comparison import Comparison
 from clinometer.comparing.harm import (
     Limits,
@@ -184,26 +184,28 @@ def _outcome_of(outcomes: Sequence[_RowOutcome], limits: Limits) -> tuple[Outcom
     if not outcomes:
         return "inconclusive", "nothing that the rule is about was measured"
     outcome, row, judgement = outcomes[0]
+    # What all rows share is what the rule is about.
+    names = [name for name in NAMES if len({judged.row[name] for judged in outcomes}) > 1]
     if judgement.harm_high is None:
         unknown = sum(judged.judgement.harm_high is None for judged in outcomes)
-        return outcome, f"{unknown} without an interval: {row_name(row)}"
+        return outcome, f"{unknown} without an interval: {row_name(row, names)}"
     if outcome == "pass":
-        return outcome, f"largest: {_judged_text(row, limits.clearing)}"
+        return outcome, f"largest: {_judged_text(row, limits.clearing, names)}"
     same = sum(judged.outcome == outcome for judged in outcomes) - 1
     turned = ", turned to the other side" if judgement.verdict == TURNED else ""
     confidence = limits.accusing if outcome == "fail" else limits.clearing
     more = f" and {same} more" if same else ""
-    return outcome, f"{_judged_text(row, confidence)}{turned}{more}"
+    return outcome, f"{_judged_text(row, confidence, names)}{turned}{more}"
 
 
-def _judged_text(row: Mapping[str, Any], confidence: float) -> str:
-    """Name a row with the interval that a limit is judged by."""
+def _judged_text(row: Mapping[str, Any], confidence: float, names: Sequence[str]) -> str:
+    """Name a row with the interval that a limit is judged by; `names`: as in `row_name`."""
     ends = interval_of_row(row, confidence)
     if ends is None:
-        return row_name(row)
+        return row_name(row, names)
     low, high = ends
     if row["factor"] is None:
-        return estimate_text({**row, "ci_low": low, "ci_high": high})
+        return estimate_text({**row, "ci_low": low, "ci_high": high}, names)
     before, after = row["baseline_estimate"], row["candidate_estimate"]
     difference = f"{signed(row['estimate'])} [{interval(low, high)}]"
-    return f"{row_name(row)} changed by {difference}, {number(before)} -> {number(after)}"
+    return f"{row_name(row, names)} changed by {difference}, {number(before)} -> {number(after)}"
