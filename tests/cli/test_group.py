@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from clinometer.cli import commands
+from clinometer.cli import command_groups, commands
 
 ANSWER = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\nstrong - eric\n" + (
     "command - eric\nconfident - eric\ndominant - eric"
@@ -156,3 +156,13 @@ def test_draws_that_stand_twice_are_refused(run) -> None:
     assert run("score", "--responses", "a.csv", "--out", "s.csv")[0] == 0
     code, _, err = run("estimate", "--scores", "s.csv", "--out", "e.csv")
     assert code == 2 and "iteration 0 of m); leave out what stands twice, or number draws" in err
+
+
+def test_the_help_has_every_command_in_a_group() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "clinometer"], check=True, capture_output=True, text=True
+    ).stdout
+    titles = [line for line in shown.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles == [f"{title}:" for title in command_groups()]
+    for name, (_, text) in commands().items():
+        assert shown.count(f"\n  {name:10}{text}\n") == 1
