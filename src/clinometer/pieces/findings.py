@@ -158,7 +158,7 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             strength=row["share"] or 0.0,
             explicit=bool(row["explicit"]),
             works=PRINTED_VALIDITY[validity.verdict if validity else "not tested"],
-            valid=validity is None or validity.verdict != "not valid",
+            valid=results.works((row["model"], row["control_mode"])),
             of=run_text(results, row),
         )
 

@@ -9,7 +9,7 @@ import polars as pl
 from clinometer.numbers import number
 from clinometer.results.verdicts import FAILED, PASSED
 
-__all__ = ["PRINTED_VALIDITY", "Run", "Validity", "is_run", "judge_runs"]
+__all__ = ["NOT_VALID", "PRINTED_VALIDITY", "Run", "Validity", "is_run", "judge_runs"]
 
 #: A model, and a mode as controls name it.
 Run = tuple[str | None, str]
@@ -17,11 +17,14 @@ Run = tuple[str | None, str]
 #: Kind of a control → what is said where it was not asked.
 _KINDS = {"positive": "positive control", "negative": "placebo"}
 
+#: The verdict where a placebo or every positive control failed.
+NOT_VALID = "not valid"
+
 #: Verdict → as it is printed.
 PRINTED_VALIDITY = {
     "valid": "works here",
     "valid in part": "works here for some kinds",
-    "not valid": "does not work here",
+    NOT_VALID: "does not work here",
     "partly tested": "works here as far as is known",
     "not known": "not known whether it works here",
     "not tested": "not tested whether it works here",
@@ -86,7 +89,7 @@ def _verdict(positive: pl.Series, negative: pl.Series) -> str:
         return "not tested"
     failed = positive == FAILED
     if (negative == FAILED).any() or (failed.any() and failed.all()):
-        return "not valid"
+        return NOT_VALID
     if failed.any():
         return "valid in part"
     passed = [not kind.is_empty() and (kind == PASSED).all() for kind in (positive, negative)]

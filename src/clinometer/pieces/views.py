@@ -12,7 +12,7 @@ from clinometer.pieces.frames import mode_name, rank
 from clinometer.pieces.plan import InstrumentFacts, PlanFacts
 from clinometer.pieces.prose import name_in_text, scale, short_names, with_numbers
 from clinometer.pieces.spread import with_spread
-from clinometer.pieces.validity import Run, Validity, judge_runs
+from clinometer.pieces.validity import NOT_VALID, Run, Validity, judge_runs
 from clinometer.results import DECISIONS, LEVELS, Measure
 from clinometer.results.controls import within_study
 from clinometer.results.ranges import lean_text
@@ -113,6 +113,16 @@ class InstrumentResults:
     def several_runs(self) -> bool:
         """Whether there are several models or modes."""
         return self.by_stereotype.select("model", "mode").n_unique() > 1
+
+    def works(self, run: Run) -> bool:
+        """Whether no control failed of a model and mode; else nothing is told of its means."""
+        validity = self.validities.get(run)
+        return validity is None or validity.verdict != NOT_VALID
+
+    @property
+    def works_somewhere(self) -> bool:
+        """Whether it works on any model in any mode, as far as is known."""
+        return not self.validities or any(map(self.works, self.validities))
 
     @property
     def is_explicit(self) -> bool:

@@ -79,3 +79,23 @@ def test_an_instrument_that_does_not_work_here_has_no_numbers(make_contents):
     assert any(line.startswith("Controls: does not work here") for line in lines)
     strongest = [line for line in lines if line.startswith("Strongest")]
     assert not any(name.lower() in line for name in names for line in strongest)
+
+
+def test_nor_has_it_on_the_first_screen_of_the_page(make_contents):
+    directory = make_contents(modes=["free"])
+    path = directory / "estimates.parquet"
+    fails = pl.col("control").is_not_null() & (pl.col("instrument") == "word_association")
+    failed = pl.when(fails & pl.col("verdict").is_not_null()).then(pl.lit("failed"))
+    pl.read_parquet(path).with_columns(verdict=failed.otherwise("verdict")).write_parquet(path)
+    brief = in_brief(directory)
+    (sentence,) = [text for text in brief.leans if text.startswith("Word association")]
+    assert sentence.endswith("does not work here, and nothing is told of its means.")
+    column = [cell.text for cell in brief.table.columns].index("Word association")
+    assert [row[column].text for row in brief.table.rows[:2]] == [
+        "✗ failed",
+        "✗ does not work here",
+    ]
+    assert not any(row[column].text for row in brief.table.rows[2:])
+    assert all(lean.finding.instrument != "word association" for lean in brief.strongest)
+    drawn = {row["block"] for row in brief.figure.spec["datasets"]["rows"]}
+    assert drawn and "Word association" not in drawn

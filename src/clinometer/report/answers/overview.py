@@ -62,7 +62,8 @@ _EXPLAINED = {
     "◆": "◆ near neutral, while stereotypes in it lean.",
 }
 
-_CONTROLS_ROW, _INVALID = "Controls", "✗ not valid"
+_CONTROLS_ROW, _INVALID = "Controls", "✗ does not work here"
+_INVALID_CELL = TableCell(_INVALID, "verdict")
 
 #: Characters of the name of a row, and of the label of a mark.
 _NAME, _MARK_LABEL = 32, 40
@@ -157,9 +158,15 @@ def _category_rows(instruments: Collection[InstrumentResults]) -> Iterator[tuple
     """Make a row of controls, one of the means of all, and one for each category."""
     controls = (_control_cell(results.validities) for results in instruments)
     yield (TableCell(_CONTROLS_ROW, head=True), *controls)
-    means = (_mean_cell(results.by_model) for results in instruments)
+    means = (
+        _mean_cell(results.by_model) if results.works_somewhere else _INVALID_CELL
+        for results in instruments
+    )
     yield (TableCell("All", head=True), *means)
-    frames = [results.levels["category"] for results in instruments]
+    frames = [
+        results.levels["category"] if results.works_somewhere else results.by_model.clear()
+        for results in instruments
+    ]
     for category in dict.fromkeys(key for frame in frames for key in frame["category"]):
         is_category = pl.col("category").eq_missing(category)
         cells = (_mean_cell(frame.filter(is_category)) for frame in frames)
@@ -171,8 +178,8 @@ def _run_cell(results: InstrumentResults, run: Run) -> TableCell:
     validity = results.validities.get(run)
     if validity is None:
         return TableCell("")
-    if validity.verdict == "not valid":
-        return TableCell(_INVALID, "verdict")
+    if not results.works(run):
+        return _INVALID_CELL
     return _mean_cell(results.by_model.filter(is_run(run)))
 
 
@@ -207,6 +214,7 @@ def overview_figure(instruments: Mapping[str, InstrumentResults]) -> Figure | No
         _mark(row, label, name)
         for name, results in instruments.items()
         for row, label in label_rows(results)
+        if results.works((row["model"], row["control_mode"]))
     ]
     if not rows:
         return None

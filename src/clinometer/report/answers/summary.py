@@ -96,7 +96,10 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
             for name, results in instruments.items()
         ),
         certainty=". ".join(filter(None, (_looks(plan), _certainty(instruments)))),
-        strongest=tuple(_with_answer(lean, answers) for lean in means[:STRONGEST]),
+        strongest=tuple(
+            _with_answer(finding, answers)
+            for finding in [finding for finding in means if finding.valid][:STRONGEST]
+        ),
         means=tuple(means),
         over_all=tuple(
             finding
@@ -151,7 +154,7 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
             reasons = validity.failed or "controls passed"
             verdict = f"{capital(PRINTED_VALIDITY[validity.verdict])} ({reasons})"
             runs_by_verdict.setdefault(verdict, []).append(run)
-            if validity.verdict == "not valid":
+            if not results.works((model, mode)):
                 failed.add(name)
     count = sum(map(len, runs_by_verdict.values()))
     lines = []
@@ -171,6 +174,8 @@ def _leans_sentence(
     instrument_leans = [lean for lean in means if keys.items() <= lean.about.items()]
     if not results.by_stereotype["estimate"].count():
         return f"{capital(name)}: no answer has a score."
+    if not results.works_somewhere:
+        return f"{capital(name)}: it does not work here, and nothing is told of its means."
     lean_counts = [
         _count_leans(instrument_leans, kind, results.measure) for kind in (*LEANS, OPEN_WORDS)
     ]
@@ -179,8 +184,7 @@ def _leans_sentence(
         total = f"{counted(len(instrument_leans), 'mean')} of single stereotypes"
     else:
         total = counted(len(instrument_leans), "stereotype")
-    where = "on some models" if results.several_runs else "here"
-    validity = f" (not valid {where})" if failed else ""
+    validity = " (which does not work in all)" if failed else ""
     effect = lower_first(largest_effect(results))
     overall = "; ".join(filter(None, (_overall(results), effect)))
     counts = ""
@@ -275,7 +279,10 @@ def _looks(plan: PlanFacts) -> str:
 def _certainty(instruments: Mapping[str, InstrumentResults]) -> str:
     """Say how far intervals reach, and how much could not be told."""
     widths, words, withheld = [], [], []
-    for name, results in instruments.items():
+    working = {name: results for name, results in instruments.items() if results.works_somewhere}
+    if not working:
+        return ""
+    for name, results in working.items():
         verdicts = pl.concat([frame["verdict"] for frame in results.levels.values()])
         if (verdicts == POSITIVE_CONTROL).any():
             withheld.append(name)
@@ -392,7 +399,7 @@ def _is_same_mean(row: Mapping[str, Any]) -> list[pl.Expr]:
 def _next(answers: AnswerResults, means: Sequence[Finding], *, failed: bool) -> Iterator[str]:
     """Say what to do next."""
     name, plan = answers.argument, answers.plan
-    leans = [lean for lean in means if lean.differs]
+    leans = [lean for lean in means if lean.told]
     if "unpaid" in plan.ended:
         yield "To decide what was not paid for: the same command with a larger limit"
     larger = {"quick": "standard", "standard": "paper"}.get(plan.size)
