@@ -38,6 +38,9 @@ EFFECT, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
         ({"danger": "failed", "gender": "passed", "competence": "passed"},
          "valid in part (positive control failed (danger), "
          "positive control passed (gender, competence)"),
+        ({"danger": "failed", "gender": "not known: too few trials"},
+         "not valid (positive control failed (danger), "
+         "positive control not known: too few trials (gender)"),
         ({"danger": "not known: too few trials", "gender": "passed"},
          "not known (positive control not known: too few trials (danger), "
          "positive control passed (gender)"),

@@ -17,7 +17,7 @@ Run = tuple[str | None, str]
 #: Kind of a control → what is said where it was not asked.
 _KINDS = {"positive": "positive control", "negative": "placebo"}
 
-#: The verdict where a placebo or every positive control failed.
+#: The verdict where a placebo failed, or positive controls did and none passed.
 NOT_VALID = "not valid"
 
 #: Verdict → as it is printed.
@@ -52,8 +52,8 @@ def judge_runs(
 ) -> dict[Run, Validity]:
     """Judge each model and mode of an instrument by its controls, and state its reliability.
 
-    Valid: every positive control and every placebo passed. Not valid: a placebo or every positive
-    control failed. Valid in part: positive controls of some constructs failed, and of others not.
+    Valid: every positive control and every placebo passed. Not valid: a placebo failed, or positive
+    controls did and none passed. Valid in part: those of some constructs failed, of others passed.
     Partly tested: one kind of control was not asked or is not known. Not known: neither passed. Not
     tested: neither was asked.
 
@@ -88,7 +88,7 @@ def _verdict(positive: pl.Series, negative: pl.Series) -> str:
     if positive.is_empty() and negative.is_empty():
         return "not tested"
     failed = positive == FAILED
-    if (negative == FAILED).any() or (failed.any() and failed.all()):
+    if (negative == FAILED).any() or (failed.any() and not (positive == PASSED).any()):
         return NOT_VALID
     if failed.any():
         return "valid in part"
