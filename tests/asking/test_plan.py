@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import yaml
 
-from clinometer.asking.claim import claim
+from clinometer.asking.claim import _differences, claim
 from clinometer.asking.plan import Plan, Selection, load_plan
 from clinometer.audits.sizes import PlanOptions, build_plan
 from clinometer.errors import InputError, PlanError, StudyError
@@ -116,3 +116,20 @@ def test_pieces_of_a_plan_are_its_trials(plan: Plan) -> None:
 def test_models_that_would_share_a_folder_are_refused() -> None:
     with pytest.raises(InputError, match="'a/b-c' and 'a-b/c': their answers would share"):
         build_plan(["a/b-c", "a-b/c"], PlanOptions())
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "says"),
+    [
+        (["m/a"], ["m/b"], ["models is m/a there, m/b here"]),
+        ({"a": "0" * 64, "b": 1}, {"a": "1" * 64, "b": 1},
+         ["models a is 00000000… there, 11111111… here"]),
+        ({"a": "x"}, {}, ["models a is x there, absent here"]),
+        (None, ["a" * 30] * 4, [f"models is absent there, {'a' * 30} and 3 more here"]),
+        (0.5, 0.5, []),
+    ],
+)  # fmt: skip
+def test_what_differs_between_two_plans_is_told_whole(
+    before: object, now: object, says: list[str]
+) -> None:
+    assert [*_differences("models", before, now)] == says

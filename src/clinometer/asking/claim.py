@@ -7,8 +7,9 @@ on disk; a different plan is refused, and the error names the differences.
 from __future__ import annotations
 
 import json
+import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -133,11 +134,10 @@ def _continued(
 
 def _compare(out: Path, earlier: Mapping[str, Any], plan: Claimant) -> None:
     """Raise PlanError, which names the differences, if the plan is another than the earlier one."""
-    differing = []
+    differing: list[str] = []
     for name, value in plan.identity().items():
-        before = earlier.get(name)
-        if before != json.loads(json.dumps(value)):  # as it is read back: tuples are lists
-            differing.append(f"{name} is {_short_text(before)} there, {_short_text(value)} here")
+        # As it is read back: tuples are lists.
+        differing += _differences(name, earlier.get(name), json.loads(json.dumps(value)))
     for name, number in plan.grows().items():
         before = earlier.get(name)
         if type(before) is not int or before > number:  # not isinstance: True is no number
@@ -170,6 +170,33 @@ def short_hash(text: str) -> str:
     return text_hash(text)[:16]
 
 
+def _differences(name: str, before: Any, now: Any) -> Iterator[str]:
+    """Say what differs of a value; of a mapping, of each of its keys that differs."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        for key in {**before, **now}:
+            yield from _differences(f"{name} {key}", before.get(key), now.get(key))
+    elif before != now:
+        yield f"{name} is {_short_text(before)} there, {_short_text(now)} here"
+
+
+#: Characters of a value in a message.
+_LONGEST = 80
+
+#: A SHA-256, of which a few digits tell two apart.
+_HASH = re.compile("[0-9a-f]{64}")
+
+
 def _short_text(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:77]}…"
+    """Write a value in a few words: names are told whole, or by how many there are."""
+    if value is None:
+        return "absent"
+    if isinstance(value, str) and _HASH.fullmatch(value):
+        return f"{value[:8]}…"
+    names = value if isinstance(value, list) else [value]
+    if not all(isinstance(name, str) for name in names):
+        text = json.dumps(value, ensure_ascii=False)
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    text = ", ".join(names) or "none"
+    return (
+        text if len(text) <= _LONGEST or not names[1:] else f"{names[0]} and {len(names) - 1} more"
+    )

@@ -132,16 +132,18 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
     `level`: ``stereotype`` yields those that headlines count, ``category`` and ``model`` all.
     """
     rows = results.headline if level == "stereotype" else results.levels[level]
+    measure = results.measure
     for row in rows.drop_nulls("estimate").iter_rows(named=True):
-        validity = results.validities.get((row["model"], row["control_mode"]))
-        measure = results.measure
+        run = row["model"], row["control_mode"]
+        validity = results.validities.get(run)
+        kind = headline_kind(row)
         yield Finding(
             about={factor: row[column] for factor, column in FACTORS.items()},
             level=level,
             who=row["model"] or "",
             instrument=name,
             subject=_subject(row, level),
-            verdict=(kind := headline_kind(row)),
+            verdict=kind,
             verdict_text=_verdict_text(kind, measure),
             direction=_direction(row, results),
             mean=row["estimate"],
@@ -158,7 +160,7 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             strength=row["share"] or 0.0,
             explicit=bool(row["explicit"]),
             works=PRINTED_VALIDITY[validity.verdict if validity else "not tested"],
-            valid=results.works((row["model"], row["control_mode"])),
+            valid=results.works(run),
             of=run_text(results, row),
         )
 
