@@ -91,7 +91,7 @@ class Finding:
     """What the controls say of the instrument on this model in this mode: `PRINTED_VALIDITY`."""
     valid: bool
     """Whether no control of the instrument failed on this model in this mode."""
-    of: str = ""
+    run_name: str = ""
     """Model and mode, where there are several."""
 
     @property
@@ -119,8 +119,10 @@ class Finding:
     def __str__(self) -> str:
         """Say what leans, how much, and which way."""
         dimension = self.about["dimension"] or ""
-        named = dimension.lower() in self.of.lower()
-        where = ", ".join(filter(None, (self.instrument, "" if named else dimension, self.of)))
+        named = dimension.lower() in self.run_name.lower()
+        where = ", ".join(
+            filter(None, (self.instrument, "" if named else dimension, self.run_name))
+        )
         direction = f"; {self.direction}" if self.direction else ""
         return f"{self.subject} ({where}): {self.shown}: {self.lean}{direction}"
 
@@ -161,7 +163,7 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             explicit=bool(row["explicit"]),
             works=PRINTED_VALIDITY[validity.verdict if validity else "not tested"],
             valid=results.works(run),
-            of=run_text(results, row),
+            run_name=run_text(results, row),
         )
 
 

@@ -121,7 +121,7 @@ def _categories(brief: InBrief, over_all: Finding) -> list[Finding]:
 
 def _name(finding: Finding) -> str:
     """Name an instrument, and what tells its run from others."""
-    parts = (finding.of, finding.about["dimension"] or "")
+    parts = (finding.run_name, finding.about["dimension"] or "")
     details = ", ".join(part for part in parts if part)
     return capital(finding.instrument) + (f" ({details})" if details else "")
 
