@@ -105,7 +105,7 @@ def findings_chapter(content: Mapping[str, Any], most: int = MOST_MEANS) -> Chap
             [
                 mean["subject"],
                 ", ".join(filter(None, (mean["instrument"], mean["about"]["dimension"])))
-                + (f" ({mean['of']})" if mean["of"] else ""),
+                + (f" ({mean['run_name']})" if mean["run_name"] else ""),
                 bracketed(mean["mean"], mean["low"], mean["high"]),
                 mean["lean"],
             ]
