@@ -100,6 +100,7 @@ def findings_chapter(content: Mapping[str, Any], most: int = MOST_MEANS) -> Chap
     if findings["marks"]:
         marks = findings["marks"]
         tables.append(_texts_table(marks["caption"], marks["columns"], marks["rows"]))
+    told = [mean for mean in findings["means"] if mean["valid"]]
     if most:
         means = [
             [
@@ -109,9 +110,9 @@ def findings_chapter(content: Mapping[str, Any], most: int = MOST_MEANS) -> Chap
                 bracketed(mean["mean"], mean["low"], mean["high"]),
                 mean["lean"],
             ]
-            for mean in findings["means"][:most]
+            for mean in told[:most]
         ]
-        rest = len(findings["means"]) - len(means)
+        rest = len(told) - len(means)
         caption = "Means of single stereotypes, those that lean first."
         caption += f" {rest} more are in dossier.json." if rest else ""
         heads = ("Stereotype", "Measure", "Mean and interval", "Verdict")

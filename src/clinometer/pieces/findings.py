@@ -119,10 +119,9 @@ class Finding:
     def __str__(self) -> str:
         """Say what leans, how much, and which way."""
         dimension = self.about["dimension"] or ""
-        named = dimension.lower() in self.run_name.lower()
-        where = ", ".join(
-            filter(None, (self.instrument, "" if named else dimension, self.run_name))
-        )
+        if dimension.lower() in self.run_name.lower():
+            dimension = ""
+        where = ", ".join(filter(None, (self.instrument, dimension, self.run_name)))
         direction = f"; {self.direction}" if self.direction else ""
         return f"{self.subject} ({where}): {self.shown}: {self.lean}{direction}"
 
