@@ -42,7 +42,7 @@ NAMES = (
     ),
     *("many_models", "embedded", "association", "modes", "models"),
     *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),
-    *("rivals", "vllm_offline"),
+    *("rivals", "vllm_offline", "mutations"),
 )
 
 
