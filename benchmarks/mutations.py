@@ -93,11 +93,11 @@ def _files() -> Iterator[str]:
     for package in PACKAGES:
         for path in sorted((REPOSITORY / package).rglob("*.py")):
             name = str(path.relative_to(REPOSITORY))
-            if tests_of(name):
+            if find_tests(name):
                 yield name
 
 
-def tests_of(path: str) -> list[str]:
+def find_tests(path: str) -> list[str]:
     """Return the tests of a file: those that are named like it, then those of its room."""
     package, *rooms, file = Path(path).relative_to("src").parts
     stem = Path(file).stem
@@ -180,7 +180,7 @@ def _noticed(mutation: Mutation, copy: Path) -> str:
     _change(_changeable(tree)[mutation.node])
     path.write_text(ast.unparse(tree), encoding="utf-8")
     try:
-        for tests in tests_of(mutation.path):
+        for tests in find_tests(mutation.path):
             if not _passes(tests, copy):
                 return tests
     finally:

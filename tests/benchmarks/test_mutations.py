@@ -3,7 +3,7 @@
 import ast
 
 from benchmarks.measuring import REPOSITORY
-from benchmarks.mutations import TRIED, _change, _changeable, draw, tests_of
+from benchmarks.mutations import TRIED, _change, _changeable, draw, find_tests
 
 
 def test_each_drawn_change_changes_its_file_and_has_tests():
@@ -17,7 +17,7 @@ def test_each_drawn_change_changes_its_file_and_has_tests():
         after = ast.unparse(tree)
         assert after != before
         compile(after, mutation.path, "exec")
-        assert all((REPOSITORY / place).exists() for place in tests_of(mutation.path))
+        assert all((REPOSITORY / place).exists() for place in find_tests(mutation.path))
 
 
 def test_annotations_and_constants_of_modules_stay():
