@@ -85,8 +85,8 @@ def test_options_that_pages_name_are_those_of_the_command(page: Path) -> None:
 
 def test_a_line_that_cannot_be_typed_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("Type `clinometer run M --absent`:\n\n```\n$ clinometer power\n```\n")
-    assert lines_of(page) == ["clinometer power"]
+    page.write_text("Type `clinometer run M --absent`:\n\n```\n$ clinometer cost\n```\n")
+    assert lines_of(page) == ["clinometer cost"]
     with pytest.raises(AssertionError, match="MODEL"):
         test_commands_that_pages_show_can_be_typed(page)
     with pytest.raises(AssertionError, match="--absent"):

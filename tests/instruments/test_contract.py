@@ -98,7 +98,6 @@ def scored(name: str, row: Row, response: str) -> list[Scored]:
 #: every stereotype, the others with two.
 CHECKS_OF_METHOD = (
     checks.says_what_it_asks,
-    checks.draws_from_study_and_design_alone,
     checks.conditions_change_no_draw,
     checks.scores_its_examples,
 )

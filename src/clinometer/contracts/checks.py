@@ -126,8 +126,8 @@ def draws_from_study_and_design_alone(instrument: Instrument, study: Study, mode
     _require(alone.equals(many.filter(stereotype=first)), "trials depend on the other stereotypes")
     # Of a sentence, which is one text for all words, the options alone differ.
     texts = ["prompt", "options"]
-    reseeded = _draw(instrument, study, mode, FEW_PER_CELL, seed=1)
-    _require(not reseeded.select(texts).equals(few.select(texts)), "another seed changes nothing")
+    reseeded = _draw(instrument, study, mode, seed=1)
+    _require(not reseeded.select(texts).equals(many.select(texts)), "another seed changes nothing")
 
 
 def pairs_differ_in_order_or_group_alone(instrument: Instrument, study: Study, mode: str) -> None:
