@@ -170,3 +170,18 @@ def test_all_models_share_their_prompts(full, measure):
     range_texts = ranges(full.vstack(mirrored), measure, "overall")
     assert range_texts["prompts"] == PROMPTS
     assert range_texts["other_prompts"][0] == "wordings, group words, draws, answers"
+
+
+def test_a_pooled_pair_has_the_weighted_mean_of_its_draws(make_scores, make_pair):
+    scores = [
+        row
+        for draw, word in ((0, "emily"), (1, "emily"), (2, "anna"))
+        for row in make_pair(f"p{draw}", 0.0, 0.0, marginalized=word)
+    ]
+    units = summarise(make_scores(*scores)).sort("unit")
+    units = units.with_columns(value=pl.Series([1.0, 0.0, 0.5]), weight=pl.Series([3.0, 1.0, 1.0]))
+    pooled = pool_pairs(units).sort("marginalized")
+    assert pooled.select("marginalized", "value", "weight").rows() == [
+        ("anna", 0.5, 1.0),
+        ("emily", 0.75, 4.0),
+    ]
