@@ -594,3 +594,8 @@ def test_the_same_emoji(term: str, spelling: str) -> None:
 )
 def test_another_tone_or_a_part_is_another_emoji(term: str, spelling: str) -> None:
     assert read(f"weak - {spelling}", (term, "man"), ["weak"]).pairs == {}
+
+
+@pytest.mark.parametrize("chain", ["julia - home - ben", "So: julia - home - ben; office - ben."])
+def test_a_word_that_is_linked_on_both_sides_is_paired_with_neither(chain):
+    assert "home" not in read(chain).pairs
