@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clinometer.numbers import number
+from clinometer.numbers import interval, number
 from clinometer.pieces.plan import WORD_ROLES, StereotypeFacts
 from clinometer.pieces.prose import (
     LEANS,
@@ -116,14 +116,24 @@ class Finding:
         rate = f", {number(self.per_hundred, 0)} of 100 {self.counts}" if self.counts else ""
         return f"{number(self.mean)}{rate}"
 
+    @property
+    def headline(self) -> str:
+        """What leans, how much in other prompts, and which way."""
+        ends = interval(self.low, self.high)
+        return f"{self._name} {self.size} [{ends}]: {self.direction or self.lean}"
+
     def __str__(self) -> str:
-        """Say what leans, how much, and which way."""
+        """Say the same at length, with both intervals."""
+        direction = f"; {self.direction}" if self.direction else ""
+        return f"{self._name}: {self.shown}: {self.lean}{direction}"
+
+    @property
+    def _name(self) -> str:
         dimension = self.about["dimension"] or ""
         if dimension.lower() in self.run_name.lower():
             dimension = ""
         where = ", ".join(filter(None, (self.instrument, dimension, self.run_name)))
-        direction = f"; {self.direction}" if self.direction else ""
-        return f"{self.subject} ({where}): {self.shown}: {self.lean}{direction}"
+        return f"{self.subject} ({where})"
 
 
 def find(name: str, results: InstrumentResults, level: str = "stereotype") -> Iterator[Finding]:

@@ -109,7 +109,7 @@ class InBrief:
 def _quotes(lean: Strongest) -> tuple[str, Quote, Quote]:
     """Return a finding with its prompt and answer."""
     return (
-        str(lean.finding),
+        lean.finding.headline,
         Quote.from_text("Asked", lean.prompt),
         Quote.from_text("Answered", lean.answer),
     )

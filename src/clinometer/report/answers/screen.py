@@ -83,7 +83,7 @@ def screen_lines(brief: InBrief) -> Iterator[str]:
     yield _controls(brief)
     strongest = {finding.instrument: finding for finding in reversed(brief.means) if finding.told}
     for finding in [*reversed(strongest.values())][:MOST_LEANS]:  # of each instrument one
-        yield f"Strongest: {_strongest(finding)}"
+        yield f"Strongest: {finding.headline}"
     yield from brief.changes
     yield _LIMITS
     yield f"Next: {'; '.join(lower_first(step) for step in brief.next[:MOST_STEPS])}"
@@ -135,10 +135,3 @@ def _lean_count(means: Sequence[Finding], finding: Finding) -> str:
     ]
     leans = sum(mean.verdict in LEANS for mean in parts)
     return f"{leans}/{len(parts)}" if parts else ""
-
-
-def _strongest(finding: Finding) -> str:
-    """Say what leans most, how much, and which way."""
-    ends = interval(finding.low, finding.high)
-    text = f"{finding.subject} ({finding.instrument}) {finding.size} [{ends}]"
-    return f"{text}: {finding.direction or finding.lean}"
