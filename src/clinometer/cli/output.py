@@ -110,9 +110,17 @@ def say_paragraph(text: str) -> None:
 
 #: Verdict of a cell → its colour, beside the sign that the text begins with.
 _COLOURS = {
-    **{"consistent": "red", "worse": "red", "failed": "red", "reversed": "magenta"},
-    **{"turned": "magenta", "inconclusive": "yellow", "cannot_tell": "yellow"},
-    **{"equivalent": "green", "not_worse": "green", "better": "green", "passed": "green"},
+    "consistent": "red",
+    "worse": "red",
+    "failed": "red",
+    "reversed": "magenta",
+    "turned": "magenta",
+    "inconclusive": "yellow",
+    "cannot_tell": "yellow",
+    "equivalent": "green",
+    "not_worse": "green",
+    "better": "green",
+    "passed": "green",
 }
 
 

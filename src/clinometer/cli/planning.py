@@ -209,28 +209,9 @@ def _say_predicted(chance: float, table: pl.DataFrame, *, verbose: bool) -> None
     import polars as pl
 
     from clinometer.pieces.tables import TableColumn, TableSpec
-    from clinometer.results import CONDITIONS
 
     if not verbose:
         table = table.filter(pl.col("control").is_null())
-    rows: list[dict[str, Any]] = []
-    notes: dict[str, None] = {}  # in their order, each once
-    keys = ["instrument", "study", "dimension", "mode", *CONDITIONS]
-    varying = [name for name in keys[1:] if table[name].n_unique() > 1]
-    for (control, *key), run in table.group_by("control", *keys, maintain_order=True):
-        labels = dict(zip(keys, key, strict=True))
-        details = [labels[name] for name in varying if labels[name] not in (None, "none")]
-        if control is not None:
-            details.append(f"{control} control")
-        name = str(labels["instrument"]).replace("_", " ").capitalize()
-        name += f" ({', '.join(map(str, details))})" if details else ""
-        by_level = {level: rows for (level,), rows in run.group_by("level")}
-        for level in filter(by_level.__contains__, _LEVELS):
-            label = name if level == "model" else f"  {_level_text(level, by_level[level])}"
-            rows.append({"run": label, **_predicted_row(by_level[level])})
-        if control == "positive":
-            notes[f"{name}: beyond the margin from {_on_scale(run['smallest_beyond'][0])}"] = None
-        notes[f"Variances: {run['planned_from'][0]}"] = None
     predicted = TableSpec(
         "Distance from neutral that is found with probability {chance:g}: of leans in other "
         "prompts, of rises in these.",
@@ -243,11 +224,38 @@ def _say_predicted(chance: float, table: pl.DataFrame, *, verbose: bool) -> None
             TableColumn("No lean shown", "equivalent", percent),
         ),
     )
+    rows, notes = _predicted_runs(table)
     say_table(predicted.render(rows, chance=chance))
     for note in notes:
         say_paragraph(note)
     if not verbose:
         echo("Controls: --verbose")
+
+
+def _predicted_runs(table: pl.DataFrame) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return a row per run and level, named by what tells runs apart, and notes on them."""
+    from clinometer.pieces.facts import spaced
+    from clinometer.results import CONDITIONS
+
+    rows: list[dict[str, Any]] = []
+    notes: dict[str, None] = {}  # in their order, each once
+    keys = ["instrument", "study", "dimension", "mode", *CONDITIONS]
+    varying = [name for name in keys[1:] if table[name].n_unique() > 1]
+    for (control, *key), run in table.group_by("control", *keys, maintain_order=True):
+        labels = dict(zip(keys, key, strict=True))
+        details = [labels[name] for name in varying if labels[name] not in (None, "none")]
+        if control is not None:
+            details.append(f"{control} control")
+        name = spaced(str(labels["instrument"]))
+        name += f" ({', '.join(map(str, details))})" if details else ""
+        by_level = {level: level_rows for (level,), level_rows in run.group_by("level")}
+        for level in filter(by_level.__contains__, _LEVELS):
+            label = name if level == "model" else f"  {_level_text(level, by_level[level])}"
+            rows.append({"run": label, **_predicted_row(by_level[level])})
+        if control == "positive":
+            notes[f"{name}: beyond the margin from {_on_scale(run['smallest_beyond'][0])}"] = None
+        notes[f"Variances: {run['planned_from'][0]}"] = None
+    return rows, [*notes]
 
 
 def _level_text(level: str, rows: pl.DataFrame) -> str:

@@ -13,6 +13,7 @@ from clinometer.comparing.comparison import Comparison
 from clinometer.comparing.deciding import Decision
 from clinometer.comparing.gating import Gated
 from clinometer.numbers import interval, number, signed
+from clinometer.pieces.facts import spaced
 from clinometer.pieces.prose import SIGNS, category_title, counted, verdict_kind
 from clinometer.pieces.tables import ROW, TableColumn, TableSpec
 from clinometer.results import CONDITIONS
@@ -36,17 +37,13 @@ def change_rows(comparison: Comparison, decision: Decision) -> Iterator[dict[str
         is_run = [pl.col(name).eq_missing(pl.lit(value)) for name, value in run.items()]
         over_all = means.filter(*is_run)
         details = [run[name] for name in several if run[name]]
-        name = _words(run["instrument"]) + (f" ({', '.join(details)})" if details else "")
+        name = spaced(run["instrument"]) + (f" ({', '.join(details)})" if details else "")
         for row in over_all.head(1).iter_rows(named=True):
             yield {**row, "name": name}
         if over_all.is_empty():
             yield {**dict.fromkeys(profile.columns), "name": name}
         for row in profile.filter(*is_run).iter_rows(named=True):
             yield {**row, "name": f"  {row['stereotype'] or category_title(row['category'])}"}
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ").capitalize()
 
 
 def _change_verdict(row: Mapping[str, Any]) -> str:
@@ -91,14 +88,14 @@ CHECKS = TableSpec(
 def gate_rows(gated: Gated) -> list[dict[str, str]]:
     """Return a row for each check of a gate, and one for all controls that pass."""
     rows = []
-    for check in _joined(gated.checks):
+    for check in _with_passed_controls(gated.checks):
         outcome, verdict = _OUTCOMES[check.outcome]
         texts = {"outcome": outcome, "verdict": verdict}
         rows.append({**texts, "name": check.name, "reason": check.reason})
     return rows
 
 
-def _joined(checks: Sequence[GateCheck]) -> Iterator[GateCheck]:
+def _with_passed_controls(checks: Sequence[GateCheck]) -> Iterator[GateCheck]:
     """Yield the checks, and last one for all controls that pass, by what they say."""
     passed: Counter[str] = Counter()
     for check in checks:

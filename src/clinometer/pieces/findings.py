@@ -1,7 +1,7 @@
 """What a reader is told of one mean: made once, from its row of the table of estimates.
 
-Terminal, page, JSON and whatever else shows a mean render a `Finding`, and make no number and no
-sentence of their own.
+The screen of a terminal, the strongest leans of a page, the JSON of commands and the list of a
+dossier render a `Finding`, and make no number and no sentence of their own.
 """
 
 from __future__ import annotations
@@ -54,8 +54,6 @@ class Finding:
     """Model, study, mode and so on: keys of `FACTORS`, which tell it from all others."""
     level: str
     """``model``, ``category`` or ``stereotype``."""
-    who: str
-    """The model."""
     instrument: str
     """Its name in running text, with the study where two studies have it."""
     subject: str
@@ -81,8 +79,6 @@ class Finding:
     """Whether it leans in these prompts and in others, in words."""
     shown: str
     """The mean with its intervals."""
-    spread: str
-    """From the lowest of its stereotypes to the highest; empty of one."""
     strength: float
     """Share of the way from neutral to the end of the scale; positive: as the stereotype says."""
     explicit: bool
@@ -151,12 +147,11 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
         yield Finding(
             about={factor: row[column] for factor, column in FACTORS.items()},
             level=level,
-            who=row["model"] or "",
             instrument=name,
             subject=_subject(row, level),
             verdict=kind,
             verdict_text=_verdict_text(kind, measure),
-            direction=_direction(row, results),
+            direction=_direction(row, kind, results),
             mean=row["estimate"],
             neutral=measure.neutral,
             low=row["ci_low"],
@@ -167,7 +162,6 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             counts=measure.counts,
             lean=row["lean"],
             shown=mean_text(row),
-            spread=row["spread"] or "",
             strength=row["share"] or 0.0,
             explicit=bool(row["explicit"]),
             works=PRINTED_VALIDITY[validity.verdict if validity else "not tested"],
@@ -194,10 +188,9 @@ def run_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
     return ", ".join(row[name] for name in ("model", "mode") if runs[name].n_unique() > 1)
 
 
-def _direction(row: Mapping[str, Any], results: InstrumentResults) -> str:
+def _direction(row: Mapping[str, Any], kind: str, results: InstrumentResults) -> str:
     """Say which way a stereotype leans, with its words; empty where it does not, or has none."""
     facts = results.plan.stereotypes.get(row["stereotype"] or "")
-    kind = headline_kind(row)
     if facts is None or kind not in LEANS:
         return ""
     return _in_words(results.measure, facts, kind)
