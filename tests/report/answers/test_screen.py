@@ -1,6 +1,7 @@
 """What a terminal shows of a run."""
 
 import re
+import shutil
 
 import polars as pl
 import pytest
@@ -9,6 +10,7 @@ from clinometer.cli.output import say_table
 from clinometer.numbers import interval, number
 from clinometer.report.answers.screen import MOST_ROWS, screen_lines, screen_table
 from clinometer.report.answers.summary import in_brief
+from clinometer.results.records import read_plan, write_plan
 
 WIDTH, HEIGHT = 100, 24
 
@@ -99,3 +101,17 @@ def test_nor_has_it_on_the_first_screen_of_the_page(make_contents):
     assert all(lean.finding.instrument != "word association" for lean in brief.strongest)
     drawn = {row["block"] for row in brief.figure.spec["datasets"]["rows"]}
     assert drawn and "Word association" not in drawn
+
+
+def test_nor_is_it_said_how_its_means_moved(make_contents, tmp_path):
+    directory = make_contents(modes=["free"])
+    path = directory / "estimates.parquet"
+    fails = pl.col("control").is_not_null() & (pl.col("instrument") == "word_association")
+    failed = pl.when(fails & pl.col("verdict").is_not_null()).then(pl.lit("failed"))
+    pl.read_parquet(path).with_columns(verdict=failed.otherwise("verdict")).write_parquet(path)
+    for name, created in (("before", "2026-01-01T00:00:00"), ("now", "2026-02-01T00:00:00")):
+        shutil.copytree(directory, tmp_path / name)
+        plan = read_plan(tmp_path / name / "plan.json")
+        write_plan(tmp_path / name / "plan.json", {**plan, "created": created})
+    changes = " ".join(in_brief(tmp_path / "now").changes)
+    assert "affective attribution" in changes and "word association" not in changes

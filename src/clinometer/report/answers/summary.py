@@ -375,6 +375,8 @@ def _changes(
     moves = []
     for name, results in instruments.items():
         for row in results.by_model.drop_nulls("estimate").iter_rows(named=True):
+            if not results.works((row["model"], row["control_mode"])):
+                continue
             before = earlier.means.filter(_is_same_mean(row))["estimate"].drop_nulls()
             if before.len() == 1:
                 moves.append(f"{name} {number(before[0])} to {number(row['estimate'])}")
