@@ -22,6 +22,9 @@ HERE = Path(__file__).parent
 # Processes that tests start mark answers with the same key, and none is made in anybody's settings.
 os.environ["CLINOMETER_KEY"] = "key of the tests, in no folder"
 
+# Lines are folded where the environment has a width; who starts the tests may have one.
+os.environ.pop("COLUMNS", None)
+
 # Modules and collected tests are half a million objects that stay: looking through them again and
 # again is a seventh of the time.
 gc.set_threshold(50_000, 20, 20)

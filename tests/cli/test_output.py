@@ -79,6 +79,13 @@ def test_off_a_terminal_no_cell_of_a_table_is_cut_or_folded(capsys) -> None:
     assert capsys.readouterr().out.splitlines()[2] == "x" * 300 + "  0.00"
 
 
+def test_where_lines_are_folded_no_cell_of_a_table_is_cut(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", "12")
+    say_table(MEANS.render([{"group": "two words", "mean": -0.25}, {"group": "x" * 30, "mean": 1}]))
+    printed = capsys.readouterr().out
+    assert "x" * 30 in printed and "−0.25" in printed and "two words" in printed.replace("\n", " ")
+
+
 def test_a_table_has_no_text_that_a_terminal_would_act_on(capsys) -> None:
     say_table(MEANS.render([{"group": "\x1b[31m[red]a\u202e", "mean": 0.0}]))
     line = capsys.readouterr().out.splitlines()[2]

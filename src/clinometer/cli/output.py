@@ -63,8 +63,8 @@ def _terminal_text(text: str) -> str:
 def say_table(table: ReportTable) -> None:
     """Print a table in columns, numbers to the right, under its caption.
 
-    A terminal that is too narrow folds cells; in a file a line is as long as its row, unless the
-    environment has ``COLUMNS``.
+    A terminal that is too narrow folds cells between words, and cuts none; in a file a line is as
+    long as its row, unless the environment has ``COLUMNS``.
     """
     from rich.console import Console
     from rich.table import Table
@@ -81,8 +81,8 @@ def say_table(table: ReportTable) -> None:
         grid.add_column(Text(_terminal_text(column.text)), justify=justify, no_wrap=is_whole)
     for row in table.rows:
         grid.add_row(*(Text(_terminal_text(cell.text), _colour(cell)) for cell in row))
-    if not _is_folded(console):
-        console.width = console.measure(grid, options=console.options.update(width=10**6)).maximum
+    least, whole = console.measure(grid, options=console.options.update(width=10**6))
+    console.width = max(console.width, least) if _is_folded(console) else whole
     with console.capture() as printed:
         console.print(grid)
     if table.caption:
