@@ -24,7 +24,7 @@ def scored(finished: Path, **values: str) -> int:
 def test_the_overview_has_findings_and_progress(finished: Path, pages: Any) -> None:
     page = pages(finished)()
     assert "8 of 8 (100%)" in page and "Every trial has an answer" in page
-    assert "Leans" in page and 'data-live="' not in page
+    assert "Strongest" in page and 'data-live="' not in page
     assert re.search(r'<figure id="figure-summary">\s*<div class="chart"[^>]*><svg', page)
 
 
@@ -167,7 +167,7 @@ def test_the_list_says_what_was_found_of_how_many_answers_and_when(
     means = pl.read_parquet(finished / "estimates.parquet").filter(
         pl.col("factor").is_null(), level="model", method="clustered", measure="word_association"
     )
-    assert f"Word association: – no verdict {means['estimate'][0]:.2f}" in rows["run"]
+    assert f"Word association: – no verdict, {means['estimate'][0]:.2f}" in rows["run"]
     assert "<td>8</td>" in rows["run"]
     assert "not yet" in rows["half"] and "<td>4 so far</td>" in rows["half"]
     assert "2026-01-02 03:04" in rows["half"]

@@ -117,7 +117,8 @@ def findings_chapter(content: Mapping[str, Any], most: int = MOST_MEANS) -> Chap
         caption += f" {rest} more are in dossier.json." if rest else ""
         heads = ("Stereotype", "Measure", "Mean and interval", "Verdict")
         tables.append(_texts_table(caption, heads, means))
-    sentences = (*findings["validity"], *findings["leans"], *findings["further"])
+    keys = ("validity", "over_all", "remarks", "further")
+    sentences = [sentence for key in keys for sentence in findings[key]]
     return Chapter("findings", "Findings", tuple(map(_full_stop, sentences)), tables=tuple(tables))
 
 

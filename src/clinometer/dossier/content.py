@@ -104,7 +104,10 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
         "run": _run(card, tables, model),
         "findings": {
             "validity": list(brief.validity),
-            "leans": list(brief.leans),
+            "over_all": [
+                str(mean) for mean in brief.over_all if mean.level == "model" and mean.valid
+            ],
+            "remarks": list(brief.remarks),
             "marks": None if brief.table is None else _table(brief.table),
             "further": family_lines(directory),
             "means": [asdict(lean) for lean in brief.means],

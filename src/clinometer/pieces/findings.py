@@ -79,6 +79,8 @@ class Finding:
     """Whether it leans in these prompts and in others, in words."""
     shown: str
     """The mean with its intervals."""
+    spread: str
+    """From where to where the means of its stereotypes reach; empty of one."""
     strength: float
     """Share of the way from neutral to the end of the scale; positive: as the stereotype says."""
     explicit: bool
@@ -120,15 +122,21 @@ class Finding:
 
     def __str__(self) -> str:
         """Say the same at length, with both intervals."""
+        scale = "; ".join(filter(None, (f"neutral is {self.neutral:g}", self.spread)))
         direction = f"; {self.direction}" if self.direction else ""
-        return f"{self._name}: {self.shown}: {self.lean}{direction}"
+        return f"{self._name}: {self.shown} ({scale}): {self.lean}{direction}"
 
     @property
-    def _name(self) -> str:
+    def run_details(self) -> str:
+        """What tells its run from others of the instrument: dimension, model and mode."""
         dimension = self.about["dimension"] or ""
         if dimension.lower() in self.run_name.lower():
             dimension = ""
-        where = ", ".join(filter(None, (self.instrument, dimension, self.run_name)))
+        return ", ".join(filter(None, (dimension, self.run_name)))
+
+    @property
+    def _name(self) -> str:
+        where = ", ".join(filter(None, (self.instrument, self.run_details)))
         return f"{self.subject} ({where})"
 
 
@@ -150,7 +158,7 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             instrument=name,
             subject=_subject(row, level),
             verdict=kind,
-            verdict_text=_verdict_text(kind, measure),
+            verdict_text=_verdict_text(row, kind, measure),
             direction=_direction(row, kind, results),
             mean=row["estimate"],
             neutral=measure.neutral,
@@ -162,6 +170,7 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             counts=measure.counts,
             lean=row["lean"],
             shown=mean_text(row),
+            spread=row.get("spread") or "",
             strength=row["share"] or 0.0,
             explicit=bool(row["explicit"]),
             works=PRINTED_VALIDITY[validity.verdict if validity else "not tested"],
@@ -170,8 +179,10 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
         )
 
 
-def _verdict_text(kind: str, measure: Measure) -> str:
-    """Write a kind of verdict as headlines count it."""
+def _verdict_text(row: Mapping[str, Any], kind: str, measure: Measure) -> str:
+    """Write a kind of verdict as headlines count it, and whether stereotypes lean beside it."""
+    if row.get("mixed"):
+        return "◆ near neutral, parts lean"
     open_text = "△ leans, other words open"
     return open_text if kind == OPEN_WORDS else verdict(kind, directed=measure.directed)
 

@@ -6,7 +6,10 @@ import shutil
 import polars as pl
 import pytest
 
-from clinometer.report.answers.summary import MOST_NAMES, STRONGEST, in_brief
+from clinometer.numbers import bracketed, number
+from clinometer.pieces.findings import ALL
+from clinometer.report.answers.means import MOST_ROWS
+from clinometer.report.answers.summary import STRONGEST, in_brief
 from clinometer.results.records import read_plan, write_plan
 from clinometer.results.schemas import PROGRESS
 
@@ -67,26 +70,16 @@ def test_one_sentence_says_of_the_mean_whether_it_leans(make_results, verdict, p
     is_model = (pl.col("level") == "model") & pl.col("verdict").is_not_null()
     changed = pl.when(is_model).then(pl.lit(verdict)).otherwise("verdict")
     pl.read_parquet(path).with_columns(verdict=changed).write_parquet(path)
-    (sentence,) = in_brief(directory).leans
-    assert sentence.startswith("Word association: the mean over all, ") and phrase in sentence
-
-
-def test_of_several_models_it_says_how_many_means_lean_and_what_the_ends_do(five_results):
-    sentence = in_brief(five_results).leans[0]
-    model_rows = estimates(
-        five_results, level="model", measure="word_association", study="mist2025"
-    )
-    count = model_rows.filter(pl.col("verdict").str.starts_with("reversed")).height
-    assert f"of {model_rows.height} means over all, " in sentence
-    assert count and f"{count} lean against the stereotype" in sentence
-    ends = model_rows["estimate"].min(), model_rows["estimate"].max()
-    assert all(f"{end:.2f} (".replace("-", "−") in sentence for end in ends)
+    brief = in_brief(directory)
+    (mean,) = (mean for mean in brief.over_all if mean.level == "model")
+    assert str(mean).startswith("All stereotypes (word association): ") and phrase in str(mean)
+    assert any(line.startswith("Means: ") and phrase in line for line in brief.lines())
 
 
 def test_a_terminal_gets_a_line_for_each_question(summary):
     lines = summary.lines()
     assert [line.split(":")[0] for line in lines] == [
-        *("Instruments", "Leans", "Certainty", "Strongest", "Not shown", "Next")
+        *("Instruments", "Means", "Certainty", "Strongest", "Not shown", "Next")
     ]
     assert not any("\n" in line for line in lines)
 
@@ -95,25 +88,42 @@ def test_the_page_begins_with_the_same(summary, page):
     head = page[page.index('class="summary"') : page.index("<nav")]
     assert 'id="figure-summary"' in head
     assert summary.certainty.split(";")[0].split("(")[0].strip() in head
-    assert head.index("Instruments") < head.index("Leans") < head.index("Certainty")
-    assert head.index("Certainty") < head.index("Strongest") < head.index("Not shown")
+    assert head.index("Instruments") < head.index("Strongest") < head.index("Certainty")
+    assert head.index("Certainty") < head.index("Not shown") < head.index("Next")
 
 
-def test_the_page_begins_with_a_table_of_marks(make_results, page):
+def test_the_page_begins_with_a_table_of_means_with_their_marks(make_results, page):
     head = page[page.index('class="summary"') : page.index("<nav")]
     assert head.index("<table") < head.index("<figure") < head.index("Instruments")
-    table = in_brief(make_results(keys=["age", "weight"], modes=["forced"])).table
-    heads, (first, overall, *categories) = [cell.text for cell in table.columns], table.rows
-    assert (first[0].text, overall[0].text, len(heads)) == ("Controls", "All", len(first))
-    assert [row[0].text for row in categories] == ["Health"]
-    cells = [cell for row in (overall, *categories) for cell in row[1:]]
-    assert cells and all(cell.text[0] in "▲▼■○–△◆" for cell in cells)
+    brief = in_brief(make_results(keys=["age", "weight"], modes=["forced"]))
+    (overall, *categories) = brief.table.rows
+    assert [row[0].text for row in categories] == ["  Health"]
+    for row, mean in zip((overall, *categories), brief.over_all, strict=True):
+        assert (
+            row[1].text[0] in "▲▼■○–△◆" and bracketed(mean.mean, mean.low, mean.high) in row[1].text
+        )
+        assert row[1].text[0] in brief.table.caption
 
 
-def test_of_several_runs_each_has_a_row_of_marks(summary, five_results):
-    assert len(in_brief(five_results).table.rows) == 10  # five models, two modes
-    names = [row[0].text for row in summary.table.rows]
-    assert len(names) == len({*names}) > 1 and all(" · " in name for name in names)
+def test_the_figure_has_the_rows_of_the_table_and_their_stereotypes(make_results):
+    brief = in_brief(make_results(keys=["age", "career", "weight"], modes=["forced"]))
+    rows = brief.figure.spec["datasets"]["rows"]
+    blocks = list(dict.fromkeys(row["block"] for row in rows))
+    assert blocks == [ALL, *(row[0].text.strip() for row in brief.table.rows[1:])]
+    drawn = {row["label"].removesuffix(" △"): row for row in rows}
+    for mean in brief.means:
+        row = drawn[mean.subject]
+        assert row["shown"] == number(mean.mean)
+        ends = [row[end] for end in ("low", "high", "inner_low", "inner_high")]
+        # Word association is from -1 to 1, so that a share is the score itself.
+        assert ends == [mean.low, mean.high, mean.low_in_prompts, mean.high_in_prompts]
+
+
+def test_of_several_runs_each_has_a_row(summary, five_results):
+    table = in_brief(five_results).table
+    assert len(table.rows) == MOST_ROWS and "more stand below" in table.caption
+    names = [row[0].text for row in summary.table.rows if not row[0].text.startswith(" ")]
+    assert len(names) == len({*names}) > 1
 
 
 def test_machines_get_every_mean(summary):
@@ -128,7 +138,6 @@ def test_several_models_are_drawn_as_a_comparison(five_results):
     assert {row["label"].split(" · ")[0] for row in rows} == {
         f"model-{letter}" for letter in "abcde"
     }
-    assert all(len(sentence) < 120 * (MOST_NAMES + 2) for sentence in summary.leans)
 
 
 def test_an_earlier_audit_of_the_same_model_is_named_with_its_mean(results, tmp_path):
@@ -181,9 +190,10 @@ def test_a_lean_with_one_word_for_a_group_is_no_headline(make_results):
         )
         estimates.with_columns(changed).write_parquet(path)
         briefs[name] = in_brief(directory)
-    sentence = briefs["one"].leans[0]
-    assert "1 leans with the words asked, others open (Age)" in sentence
-    assert "1 leans as the stereotype says (Age)" in briefs["several"].leans[0]
+    leaning = {name: brief.table.rows[0][-1].text for name, brief in briefs.items()}
+    assert leaning == {"one": "0/2", "several": "1/2"}
+    labels = {row["label"] for row in briefs["one"].figure.spec["datasets"]["rows"]}
+    assert "Age △" in labels and "△: with the words asked" in briefs["one"].figure.caption
     (age,) = (lean for lean in briefs["one"].means if lean.about["stereotype"] == "age")
     assert not age.differs and age.verdict == "words open"
     (age,) = (lean for lean in briefs["several"].means if lean.about["stereotype"] == "age")
@@ -207,15 +217,24 @@ def test_a_mean_near_neutral_whose_stereotypes_lean_is_marked(make_results):
     fixed = pl.lit("stereotypes, attribute words")
     estimates.with_columns(verdict=verdict, conditional_on=fixed).write_parquet(path)
     brief = in_brief(directory)
-    assert "though 1 of 2 stereotypes leans" in brief.leans[0]
-    assert "; 2 stereotypes from " in brief.leans[0]
-    marks = [cell.text for row in brief.table.rows for cell in row[1:]]
-    assert any(mark.startswith("◆ mixed") for mark in marks)
-    assert "◆ near neutral, while stereotypes in it lean" in brief.table.caption
+    sentence = str(brief.over_all[0])
+    assert "though 1 of 2 stereotypes leans" in sentence and "; 2 stereotypes from " in sentence
+    marks = [row[1].text[0] for row in brief.table.rows]
+    assert "◆" in marks and "◆ near neutral, while stereotypes in it lean" in brief.table.caption
 
 
-@pytest.mark.parametrize(("reach", "phrase"), [(0.9, ": 1 of these 1."), (0.01, "")])
-def test_leans_no_larger_than_placebos_may_have_are_counted(make_results, reach, phrase):
+@pytest.mark.parametrize(
+    ("reach", "remarks"),
+    [
+        (
+            0.9,
+            "Word association: no larger than placebos may have (up to 0.90 from neutral): "
+            "1 of these 1.",
+        ),
+        (0.01, ""),
+    ],
+)
+def test_leans_no_larger_than_placebos_may_have_are_counted(make_results, reach, remarks):
     directory = make_results(keys=["age", "weight"], modes=["forced"])
     path = directory / "estimates.parquet"
     clustered = pl.col("method") == "clustered"
@@ -229,9 +248,7 @@ def test_leans_no_larger_than_placebos_may_have_are_counted(make_results, reach,
         "ci_high": pl.when(is_placebo).then(reach / 2).otherwise("ci_high"),
     }
     pl.read_parquet(path).with_columns(**changes).write_parquet(path)
-    (sentence,) = in_brief(directory).leans
-    assert ("No larger than placebos may have" in sentence) == bool(phrase)
-    assert sentence.endswith(phrase)
+    assert in_brief(directory).remarks == tuple(filter(None, [remarks]))
 
 
 def test_what_single_words_must_exceed_is_stated(make_results):

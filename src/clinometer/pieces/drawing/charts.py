@@ -10,7 +10,7 @@ import json
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import altair as alt
@@ -88,6 +88,7 @@ class Axis:
     neutral: float | None
     margin: float | None = None
     bare: bool = False  # no numbers and no title: another block below carries them
+    labels: Mapping[float, str] = field(default_factory=dict)  # in place of numbers; | ends a line
 
     @classmethod
     def for_measure(cls, measure: Measure, margin: float | None = None) -> Axis:
@@ -197,6 +198,7 @@ def blocks(
             **only("block", name),
             "facet": {"column": column},
             "spacing": 18,
+            "bounds": "flush",  # so that the same column has one place in all blocks
             "spec": {**marks, "width": width, "height": {"step": 21}},
         }
         blocks.append({**block, "title": name} if name else block)
@@ -316,6 +318,11 @@ def ticks(axis: Axis, **options: Any) -> alt.Axis:
     """Return the axis below a block; a bare one has neither numbers nor a title."""
     full = not axis.bare
     title = axis.title if full else ""
+    if axis.labels:
+        # JSON is a Vega expression; labels in lines, at the ends within the axis.
+        lines = {f"{value:g}": label.split("|") for value, label in axis.labels.items()}
+        expression = f"{json.dumps(lines)}[datum.value]"
+        options |= {"values": list(axis.labels), "labelExpr": expression, "labelFlush": True}
     # None, not an empty text, which would keep the room of a title.
     return alt.Axis(
         title=title or None, labels=full, ticks=full, domain=full, tickCount=5, **options

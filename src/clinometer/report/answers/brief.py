@@ -38,7 +38,7 @@ class InBrief:
     incomplete: tuple[str, ...]
     elsewhere: tuple[str, ...]  # which answers were not asked with the key of the plan
     validity: tuple[str, ...]
-    leans: tuple[str, ...]
+    remarks: tuple[str, ...]  # of instruments, what their means do not show
     certainty: str
     strongest: tuple[Strongest, ...]
     means: tuple[Finding, ...]  # of all stereotypes, the strongest first
@@ -58,7 +58,9 @@ class InBrief:
         answers = (
             ("Simulated", (self.simulated,)),
             ("From elsewhere", self.elsewhere),
-            *self._findings(),
+            ("Instruments", self.validity),
+            ("Means", tuple(str(mean) for mean in self.over_all if mean.valid)),
+            ("Beside the means", self.remarks),
             *self._certainty(),
             strongest,
             *self._consequences(),
@@ -66,7 +68,7 @@ class InBrief:
         return [f"{name}: {' '.join(sentences)}" for name, sentences in _full_stops(answers)]
 
     def _findings(self) -> tuple[Answered, ...]:
-        return ("Instruments", self.validity), ("Leans", self.leans)
+        return ("Instruments", self.validity), ("Beside the means", self.remarks)
 
     def _certainty(self) -> tuple[Answered, ...]:
         return (("Certainty", (self.certainty,)),)

@@ -15,21 +15,17 @@ from typing import Any
 import polars as pl
 
 from clinometer.numbers import number
-from clinometer.pieces.findings import FACTORS, Finding, find, run_text
+from clinometer.pieces.findings import FACTORS, Finding, find
 from clinometer.pieces.markdown import as_line
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import (
     LEANS,
-    OPEN_WORDS,
     capital,
     counted,
     cut,
     first_few,
     headline_kind,
     lower_first,
-    mean_leans,
-    verdict_count,
-    verdict_counts,
     verdict_kind,
 )
 from clinometer.pieces.validity import PRINTED_VALIDITY
@@ -37,11 +33,10 @@ from clinometer.pieces.views import AnswerResults, InstrumentResults
 from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.brief import MOST_NAMES, STRONGEST, InBrief, Strongest
 from clinometer.report.answers.earlier import EarlierAudit, read_earlier
-from clinometer.report.answers.overview import in_lines as overview_lines
-from clinometer.report.answers.overview import overview, overview_figure
+from clinometer.report.answers.means import mean_lines, page_table
+from clinometer.report.answers.overview import overview_figure
 from clinometer.report.answers.people import WORD_FORMS
 from clinometer.report.answers.reading import read_results
-from clinometer.results import Measure
 from clinometer.results.logprobs import in_words, readable_prompt
 from clinometer.results.progress import elsewhere_sentences, ended_text
 from clinometer.results.ranges import AS_ARBITRARY
@@ -85,33 +80,32 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         # Means that differ from neutral first, of them those of valid instruments.
         key=lambda finding: (not finding.differs, not finding.valid, -abs(finding.strength)),
     )
+    over_all = tuple(
+        finding
+        for name, results in instruments.items()
+        for level in ("model", "category")
+        for finding in find(name, results, level)
+    )
+    remarks = [_remark(name, results, means) for name, results in instruments.items()]
     return InBrief(
         title=_title(plan, answers),
         simulated=say_simulated(sorted(set(answers.estimates["model"].drop_nulls()))),
         incomplete=tuple(f"{model}: {text}" for model, text in answers.unfinished.items()),
         elsewhere=(*plan.elsewhere, *elsewhere_sentences(answers.progress)),
         validity=validity,
-        leans=tuple(
-            _leans_sentence(name, results, means, failed=name in failed)
-            for name, results in instruments.items()
-        ),
+        remarks=tuple(filter(None, remarks)),
         certainty=". ".join(filter(None, (_looks(plan), _certainty(instruments)))),
         strongest=tuple(
             _with_answer(finding, answers)
             for finding in [finding for finding in means if finding.valid][:STRONGEST]
         ),
         means=tuple(means),
-        over_all=tuple(
-            finding
-            for name, results in instruments.items()
-            for level in ("model", "category")
-            for finding in find(name, results, level)
-        ),
+        over_all=over_all,
         changes=tuple(_changes(answers.argument, earlier, instruments)) if earlier else (),
         limits=_LIMITS,
         next=tuple(_next(answers, means, failed=bool(failed))),
         figure=overview_figure(instruments),
-        table=overview(instruments),
+        table=page_table(over_all, means),
     )
 
 
@@ -120,7 +114,13 @@ def in_lines(directory: Path) -> tuple[str, ...]:
     if not (directory / "plan.json").is_file():
         return ()
     instruments = _by_name(read_results(directory).instruments)
-    return overview_lines(instruments) if instruments else ()
+    return mean_lines(
+        [
+            finding
+            for name, results in instruments.items()
+            for finding in find(name, results, "model")
+        ]
+    )
 
 
 def _by_name(all_instruments: Sequence[InstrumentResults]) -> dict[str, InstrumentResults]:
@@ -166,37 +166,22 @@ def _validity(instruments: Mapping[str, InstrumentResults]) -> tuple[tuple[str, 
     return tuple(lines), failed
 
 
-def _leans_sentence(
-    name: str, results: InstrumentResults, means: Sequence[Finding], *, failed: bool
-) -> str:
-    """Say of one instrument which stereotypes lean in other prompts, and by how much all do."""
-    keys = {"study": results.study, "instrument": results.instrument}
-    instrument_leans = [lean for lean in means if keys.items() <= lean.about.items()]
+def _remark(name: str, results: InstrumentResults, means: Sequence[Finding]) -> str:
+    """Say of one instrument what its means do not show; empty where they show all."""
     if not results.by_stereotype["estimate"].count():
         return f"{capital(name)}: no answer has a score."
     if not results.works_somewhere:
-        return f"{capital(name)}: it does not work here, and nothing is told of its means."
-    lean_counts = [
-        _count_leans(instrument_leans, kind, results.measure) for kind in (*LEANS, OPEN_WORDS)
-    ]
-    leans = "; ".join(filter(None, lean_counts))
-    if results.several_runs:
-        total = f"{counted(len(instrument_leans), 'mean')} of single stereotypes"
-    else:
-        total = counted(len(instrument_leans), "stereotype")
-    validity = " (which does not work in all)" if failed else ""
-    effect = lower_first(largest_effect(results))
-    overall = "; ".join(filter(None, (_overall(results), effect)))
-    counts = ""
-    if instrument_leans:  # else all are counted as people
-        counts = f"In other prompts, of {total}, {leans or 'none is shown to lean'}"
-    further_counts = (
+        return ""
+    keys = {"study": results.study, "instrument": results.instrument}
+    instrument_means = [mean for mean in means if keys.items() <= mean.about.items()]
+    sentences = (
+        largest_effect(results),
         _count_word_leans(results),
         _count_as_people(results),
-        _compare_placebos(results, instrument_leans),
+        _compare_placebos(results, instrument_means),
     )
-    sentences = filter(None, (overall, counts, *further_counts))
-    return f"{capital(name)}{validity}: {'. '.join(sentences)}."
+    text = ". ".join(filter(None, sentences))
+    return f"{capital(name)}: {lower_first(text)}." if text else ""
 
 
 def _count_word_leans(results: InstrumentResults) -> str:
@@ -231,37 +216,6 @@ def _compare_placebos(results: InstrumentResults, means: Sequence[Finding]) -> s
         f"No larger than placebos may have (up to {number(reach)} from neutral): {smaller} of "
         f"these {len(leaning)}"
     )
-
-
-def _count_leans(means: Sequence[Finding], verdict: str, measure: Measure) -> str:
-    """Say how many means have a verdict, and of which stereotypes; empty where none has."""
-    leans = [lean for lean in means if lean.verdict == verdict]
-    if not leans:
-        return ""
-    names = list(dict.fromkeys(lean.subject for lean in leans))
-    text = verdict_count(verdict, len(leans), measure)
-    return f"{text} ({first_few(names, MOST_NAMES)})"
-
-
-def _overall(results: InstrumentResults) -> str:
-    """Say of the mean over all stereotypes whether it leans.
-
-    Of several models and modes: how many means lean, and the ends of their range.
-    """
-    rows = results.by_model.drop_nulls("estimate").sort("estimate").rows(named=True)
-    if not rows:
-        return ""
-    if not rows[1:]:
-        return mean_leans(rows[0], results.measure)
-    counts = verdict_counts(rows, results.measure)
-    low, high = _run_mean_text(results, rows[0]), _run_mean_text(results, rows[-1])
-    neutral = f"neutral is {results.measure.neutral:g}"
-    return f"of {len(rows)} means over all, {counts}: from {low} to {high}; {neutral}"
-
-
-def _run_mean_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
-    """State a mean over all stereotypes, and of which model and mode it is."""
-    return f"{row['shown']} ({run_text(results, row)}: {row['lean']})"
 
 
 def _looks(plan: PlanFacts) -> str:

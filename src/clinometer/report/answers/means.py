@@ -1,0 +1,176 @@
+"""The means of a run in one table, for a terminal and the first screen of a page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from clinometer.numbers import interval, number
+from clinometer.pieces.findings import Finding
+from clinometer.pieces.prose import LEANS, capital
+from clinometer.pieces.tables import ROW, ReportTable, TableColumn, TableSpec
+
+__all__ = ["MOST_ROWS", "instrument_name", "mean_lines", "page_table", "terminal_table"]
+
+#: Rows of a page.
+MOST_ROWS = 30
+
+_NAME = TableColumn("", "name", align="head")
+
+#: With a row from `_row`. An instrument that does not work on a model has no numbers there.
+_ON_TERMINAL = TableSpec(
+    "{caption}",
+    (
+        _NAME,
+        TableColumn("Mean", "mean", number, missing=""),
+        TableColumn("these prompts", "in_prompts", align="number"),
+        TableColumn("other prompts", "in_others", align="number"),
+        TableColumn("In other prompts, it", ROW, lambda row: str(row["text"]), "verdict"),
+        TableColumn("Leaning", "leaning"),
+    ),
+)
+
+#: The same where there is less room: the mark of the verdict stands before the mean.
+_ON_PAGE = TableSpec(
+    "{caption}",
+    (
+        _NAME,
+        TableColumn("In other prompts", ROW, lambda row: str(row["marked"]), "verdict"),
+        TableColumn("These prompts", "in_prompts", align="number"),
+        TableColumn("Leaning", "leaning", align="number"),
+    ),
+)
+
+#: Mark of a mean → what a caption says of it.
+_MARKS = {
+    "▲": "leans as the stereotype says",
+    "▼": "leans against it",
+    "■": "no lean found",
+    "○": "unclear: too few answers to tell",
+    "△": "leans with the words asked, as with one word for a group; others may not",
+    "◆": "near neutral, while stereotypes in it lean",
+}
+
+
+def terminal_table(
+    over_all: Sequence[Finding], means: Sequence[Finding], title: str, most: int
+) -> ReportTable:
+    """Set out the means of all and of each category, an instrument after the other.
+
+    Of several models and modes each has a row per instrument.
+
+    Parameters
+    ----------
+    over_all
+        The mean over all of each instrument and run, and those of its categories.
+    means
+        The means of single stereotypes, of which those that lean are counted.
+    title
+        Who was asked how.
+    most
+        Rows; with more, categories are left out, and then rows.
+    """
+    rows, rest = _in_order(over_all, most)
+    more = f"{rest} more rows: --verbose" if rest else ""
+    caption = " · ".join(filter(None, (title, _neutral_text(over_all), more)))
+    return _ON_TERMINAL.render([_row(finding, means) for finding in rows], caption=caption)
+
+
+def page_table(over_all: Sequence[Finding], means: Sequence[Finding]) -> ReportTable:
+    """Set out the same for a page; arguments as of `terminal_table`."""
+    shown, rest = _in_order(over_all, MOST_ROWS)
+    rows = [_row(finding, means) for finding in shown]
+    marks = {row["marked"][:1] for row in rows}
+    explained = (f"{mark} {text}" for mark, text in _MARKS.items() if mark in marks)
+    caption = "; ".join(("Means with 95% intervals, and how many stereotypes lean", *explained))
+    more = f" {rest} more stand below." if rest else ""
+    return _ON_PAGE.render(rows, caption=f"{caption}. {capital(_neutral_text(over_all))}.{more}")
+
+
+def _in_order(over_all: Sequence[Finding], most: int) -> tuple[list[Finding], int]:
+    """Return each mean over all, and after it those of its categories; and how many are left out.
+
+    With more than `most` categories are left out, and then means over all, which are counted.
+    """
+    of_models = [finding for finding in over_all if finding.level == "model"]
+    rows = [row for mean in of_models for row in (mean, *_categories(over_all, mean))]
+    if len(rows) <= most:
+        return rows, 0
+    return of_models[:most], max(0, len(of_models) - most)
+
+
+def mean_lines(over_all: Sequence[Finding], most: int = 3) -> tuple[str, ...]:
+    """Say the means over all stereotypes, a line each.
+
+    `most`: lines; of more, the last says how many are left out.
+    """
+    lines = [_line(finding) for finding in over_all]
+    rest = len(lines) - most
+    return (*lines[:most], *([f"and {rest} more"] if rest > 0 else []))
+
+
+def _neutral_text(over_all: Sequence[Finding]) -> str:
+    """State the neutral value; where instruments differ in it, whose it is."""
+    names: dict[str, dict[str, None]] = {}
+    for finding in over_all:
+        names.setdefault(f"{finding.neutral:g}", {})[finding.instrument] = None
+    first, *others = names or [""]
+    parts = [f"neutral: {first}", *(f"{', '.join(names[value])} {value}" for value in others)]
+    return "; ".join(parts) if first else ""
+
+
+def instrument_name(finding: Finding) -> str:
+    """Name an instrument, and what tells its run from others."""
+    details = f" ({finding.run_details})" if finding.run_details else ""
+    return f"{capital(finding.instrument)}{details}"
+
+
+def _row(finding: Finding, means: Sequence[Finding]) -> dict[str, Any]:
+    """Return what the table shows of a mean."""
+    is_category = finding.level == "category"
+    name = f"  {finding.subject}" if is_category else instrument_name(finding)
+    if not finding.valid:
+        nothing = dict.fromkeys(("in_prompts", "in_others", "leaning"), "")
+        texts = dict.fromkeys(("text", "marked"), _fails(finding))
+        return {**nothing, **texts, "name": name, "mean": None, "verdict": "failed"}
+    in_others = interval(finding.low, finding.high)
+    return {
+        "name": name,
+        "mean": finding.mean,
+        "in_prompts": interval(finding.low_in_prompts, finding.high_in_prompts),
+        "in_others": in_others,
+        "verdict": finding.verdict,
+        "text": finding.verdict_text,
+        "marked": f"{finding.verdict_text[:1]} {number(finding.mean)} [{in_others}]",
+        "leaning": _lean_count(finding, means),
+    }
+
+
+def _line(finding: Finding) -> str:
+    """Say of one mean how large it is, or that its instrument does not work."""
+    text = f"{finding.verdict_text}, {finding.size}" if finding.valid else _fails(finding)
+    return f"{instrument_name(finding)}: {text}"
+
+
+def _fails(finding: Finding) -> str:
+    return f"✗ {finding.works}"
+
+
+def _categories(over_all: Sequence[Finding], mean: Finding) -> list[Finding]:
+    """Return the means of categories that one over all is of; explicit measures show that alone."""
+    if mean.explicit:
+        return []
+    return [
+        finding for finding in over_all if finding.level == "category" and finding.run == mean.run
+    ]
+
+
+def _lean_count(finding: Finding, means: Sequence[Finding]) -> str:
+    """Say how many of the stereotypes that a mean is of lean in other prompts."""
+    parts = [
+        mean
+        for mean in means
+        if mean.run == finding.run and finding.about["category"] in (None, mean.about["category"])
+    ]
+    leans = sum(mean.verdict in LEANS for mean in parts)
+    return f"{leans}/{len(parts)}" if parts else ""
