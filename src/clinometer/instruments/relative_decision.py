@@ -99,7 +99,7 @@ MEASURE = Measure(
     limits=(*DECISION_LIMITS, RULE_LIMIT),
 )
 
-#: Beginning of a forced answer, for models that continue one; see docs/decisions.md.
+#: Beginning of a forced answer, for models that continue one; see docs/history/core-instruments.md.
 OPENING = 'Thinking of "{attribute}", I would pick'
 
 
