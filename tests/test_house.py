@@ -113,7 +113,10 @@ def test_only_what_reads_the_answers_of_a_page_gets_a_path() -> None:
             is_import = isinstance(node, ast.Import | ast.ImportFrom)
             if not is_import and re.search(r"\bPath", ast.unparse(node)):
                 with_path.add((path.stem, getattr(node, "name", "")))
-    entrances = {("part", "answer_part"), ("summary", "in_brief"), ("summary", "in_lines")}
+    entrances = {
+        ("part", "answer_part"),
+        *(("summary", name) for name in ("findings", "in_brief", "in_lines")),
+    }
     assert {place for place in with_path if place[0] not in ("reading", "earlier")} == entrances
 
 
@@ -196,10 +199,10 @@ def test_the_page_lists_the_rooms_and_each_imports_only_rooms_above_it() -> None
 
 
 FLAT = {
-    "Asking", "Design", "INSTRUMENTS", "Inference", "PlanOptions", "Recording", "Study",
+    "Asking", "Design", "Finding", "INSTRUMENTS", "Inference", "PlanOptions", "Recording", "Study",
     "ClinometerError", "allocate", "ask", "audit", "audit_recorded", "collect_answers",
-    "compare", "draw", "estimate", "load_study", "merge", "power", "read_results", "score",
-    "shard_audit", "write_report",
+    "compare", "draw", "estimate", "findings", "load_study", "merge", "power", "read_results",
+    "score", "shard_audit", "write_report",
 }  # fmt: skip
 NAMESPACES = {
     "asking", "comparing", "models", "networks", "papers", "reading", "reference", "sharing",

@@ -1,9 +1,9 @@
 """Clinometer measures the implicit bias of language models.
 
 The main path: `load_study` → `draw` → `ask` → `score` → `estimate`, or `audit` for all of it;
-`read_results`, `compare` and `write_report` for what comes out. Each takes names, paths, polars and
-pandas frames. The namespaces `asking`, `models`, `networks`, `states`, `statistics`, `papers`,
-`comparing`, `reading`, `reference` and `sharing` hold the rest.
+`read_results`, `findings`, `compare` and `write_report` for what comes out. Each takes names,
+paths, polars and pandas frames. The namespaces `asking`, `models`, `networks`, `states`,
+`statistics`, `papers`, `comparing`, `reading`, `reference` and `sharing` hold the rest.
 
 Names are imported when they are first used; ``__init__.pyi`` says where each stands.
 """

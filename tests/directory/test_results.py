@@ -133,5 +133,6 @@ def test_results_give_their_tables_by_name(tmp_path: Path) -> None:
     assert results.table("estimates").equals(results.estimates)
     assert results.table("words").equals(WORD) and results.table("fits").is_empty()
     assert repr(results) == f"Results({str(tmp_path)!r}: 4 estimates of a, b, c, …)"
+    assert "4 estimates of a, b, c" in results._repr_html_()
     with pytest.raises(InputError, match="unknown table 'word'; did you mean words"):
         results.table("word")

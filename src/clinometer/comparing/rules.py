@@ -100,7 +100,9 @@ def check_rule(rows: RuleRows, confidence: float, looks: Looks) -> GateCheck:
     outcomes, limits = _judge_rows(rows, deciding_range, confidence, looks)
     outcome, text = _outcome_of(outcomes, limits)
     reason = f"{_range_of(outcomes, deciding_range)}: {text}" if outcomes else text
-    reason += _second_range(rows, confidence, looks)
+    # A limit that is broken in other prompts is in these, too: they are among them.
+    if not (outcome == "fail" and deciding_range == "other_prompts"):
+        reason += _second_range(rows, confidence, looks)
     if outcome == "inconclusive":
         reason += _decided_limit(outcomes, rule, limits)
     if rule.worse != "either":
@@ -189,23 +191,29 @@ def _outcome_of(outcomes: Sequence[_RowOutcome], limits: Limits) -> tuple[Outcom
     if judgement.harm_high is None:
         unknown = sum(judged.judgement.harm_high is None for judged in outcomes)
         return outcome, f"{unknown} without an interval: {row_name(row, names)}"
+    text = _row_text(row, names)
+    if outcome == "fail":
+        text += ", turned to the other side" if judgement.verdict == TURNED else ""
+    else:
+        text += _bound_text(row, judgement.harm_high)
     if outcome == "pass":
-        return outcome, f"largest: {_judged_text(row, limits.clearing, names)}"
+        return outcome, f"largest: {text}"
     same = sum(judged.outcome == outcome for judged in outcomes) - 1
-    turned = ", turned to the other side" if judgement.verdict == TURNED else ""
-    confidence = limits.accusing if outcome == "fail" else limits.clearing
-    more = f" and {same} more" if same else ""
-    return outcome, f"{_judged_text(row, confidence, names)}{turned}{more}"
+    return outcome, f"{text} and {same} more" if same else text
 
 
-def _judged_text(row: Mapping[str, Any], confidence: float, names: Sequence[str]) -> str:
-    """Name a row with the interval that a limit is judged by; `names`: as in `row_name`."""
-    ends = interval_of_row(row, confidence)
-    if ends is None:
-        return row_name(row, names)
-    low, high = ends
+def _row_text(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Name a row with the interval that it has everywhere; `names`: as in `row_name`."""
     if row["factor"] is None:
-        return estimate_text({**row, "ci_low": low, "ci_high": high}, names)
+        return estimate_text(row, names)
     before, after = row["baseline_estimate"], row["candidate_estimate"]
-    difference = f"{signed(row['estimate'])} [{interval(low, high)}]"
-    return f"{row_name(row, names)} changed by {difference}, {number(before)} -> {number(after)}"
+    ends = f" [{interval(row['ci_low'], row['ci_high'])}]" if row["ci_low"] is not None else ""
+    change = f"{signed(row['estimate'])}{ends}, {number(before)} -> {number(after)}"
+    return f"{row_name(row, names)} changed by {change}"
+
+
+def _bound_text(row: Mapping[str, Any], harm_high: float) -> str:
+    """State the bound that a limit is held against; it errs on one side alone."""
+    if row["factor"] is None:
+        return f", at most {number(harm_high)} from neutral"
+    return f", worse by at most {number(harm_high)}"

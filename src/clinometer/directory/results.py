@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,13 @@ def all_tables() -> dict[str, Table]:
     return tables
 
 
+#: Columns of the means that a notebook shows, where there are values.
+_IN_A_NOTEBOOK = (
+    *("subject", "study", "instrument", "mode", "dimension", "category", "control", "range"),
+    *("estimate", "ci_low", "ci_high", "n", "verdict"),
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Results:
     """A results directory: its plan, estimates and detail tables.
@@ -115,6 +123,16 @@ class Results:
         subjects = self.estimates["subject"].drop_nulls().unique(maintain_order=True).to_list()
         names = ", ".join(subjects[:3]) + (", …" if len(subjects) > 3 else "")
         return f"Results({str(self.directory)!r}: {self.estimates.height:,} estimates of {names})"
+
+    def _repr_html_(self) -> str:
+        """Return the means over all stereotypes and of categories, for a notebook."""
+        means = self.estimates.filter(
+            pl.col("level").is_in(["model", "category"]),
+            pl.col("verdict").is_not_null() & pl.col("factor").is_null(),
+        )
+        columns = [name for name in _IN_A_NOTEBOOK if means[name].count()]
+        with pl.Config(tbl_rows=-1, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True):
+            return f"<p>{escape(repr(self))}</p>{means.select(columns)._repr_html_()}"
 
 
 @anywhere(directory=True)

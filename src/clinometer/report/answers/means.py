@@ -10,15 +10,23 @@ from clinometer.pieces.findings import Finding
 from clinometer.pieces.prose import LEANS, capital
 from clinometer.pieces.tables import ROW, ReportTable, TableColumn, TableSpec
 
-__all__ = ["MOST_ROWS", "instrument_name", "mean_lines", "page_table", "terminal_table"]
+__all__ = [
+    "MOST_ROWS",
+    "ON_TERMINAL",
+    "instrument_name",
+    "mean_lines",
+    "mean_rows",
+    "neutral_text",
+    "page_table",
+]
 
 #: Rows of a page.
 MOST_ROWS = 30
 
 _NAME = TableColumn("", "name", align="head")
 
-#: With a row from `_row`. An instrument that does not work on a model has no numbers there.
-_ON_TERMINAL = TableSpec(
+#: With rows from `mean_rows`. An instrument that does not work on a model has no numbers there.
+ON_TERMINAL = TableSpec(
     "{caption}",
     (
         _NAME,
@@ -52,12 +60,23 @@ _MARKS = {
 }
 
 
-def terminal_table(
-    over_all: Sequence[Finding], means: Sequence[Finding], title: str, most: int
-) -> ReportTable:
+def page_table(over_all: Sequence[Finding], means: Sequence[Finding]) -> ReportTable:
     """Set out the means of all and of each category, an instrument after the other.
 
-    Of several models and modes each has a row per instrument.
+    Of several models and modes each has a row per instrument; arguments as of `mean_rows`.
+    """
+    rows, rest = mean_rows(over_all, means, MOST_ROWS)
+    marks = {row["marked"][:1] for row in rows}
+    explained = (f"{mark} {text}" for mark, text in _MARKS.items() if mark in marks)
+    caption = "; ".join(("Means with 95% intervals, and how many stereotypes lean", *explained))
+    more = f" {rest} more stand below." if rest else ""
+    return _ON_PAGE.render(rows, caption=f"{caption}. {capital(neutral_text(over_all))}.{more}")
+
+
+def mean_rows(
+    over_all: Sequence[Finding], means: Sequence[Finding], most: int
+) -> tuple[list[dict[str, Any]], int]:
+    """Return what tables show of each mean over all, and after it of those of its categories.
 
     Parameters
     ----------
@@ -65,38 +84,20 @@ def terminal_table(
         The mean over all of each instrument and run, and those of its categories.
     means
         The means of single stereotypes, of which those that lean are counted.
-    title
-        Who was asked how.
     most
-        Rows; with more, categories are left out, and then rows.
-    """
-    rows, rest = _in_order(over_all, most)
-    more = f"{rest} more rows: --verbose" if rest else ""
-    caption = " · ".join(filter(None, (title, _neutral_text(over_all), more)))
-    return _ON_TERMINAL.render([_row(finding, means) for finding in rows], caption=caption)
+        Rows; with more, categories are left out, and then means over all.
 
-
-def page_table(over_all: Sequence[Finding], means: Sequence[Finding]) -> ReportTable:
-    """Set out the same for a page; arguments as of `terminal_table`."""
-    shown, rest = _in_order(over_all, MOST_ROWS)
-    rows = [_row(finding, means) for finding in shown]
-    marks = {row["marked"][:1] for row in rows}
-    explained = (f"{mark} {text}" for mark, text in _MARKS.items() if mark in marks)
-    caption = "; ".join(("Means with 95% intervals, and how many stereotypes lean", *explained))
-    more = f" {rest} more stand below." if rest else ""
-    return _ON_PAGE.render(rows, caption=f"{caption}. {capital(_neutral_text(over_all))}.{more}")
-
-
-def _in_order(over_all: Sequence[Finding], most: int) -> tuple[list[Finding], int]:
-    """Return each mean over all, and after it those of its categories; and how many are left out.
-
-    With more than `most` categories are left out, and then means over all, which are counted.
+    Returns
+    -------
+    rows, rest
+        A row each, and how many means over all are left out.
     """
     of_models = [finding for finding in over_all if finding.level == "model"]
-    rows = [row for mean in of_models for row in (mean, *_categories(over_all, mean))]
-    if len(rows) <= most:
-        return rows, 0
-    return of_models[:most], max(0, len(of_models) - most)
+    shown = [row for mean in of_models for row in (mean, *_categories(over_all, mean))]
+    if len(shown) > most:
+        shown = of_models[:most]
+    rest = len(of_models) - sum(finding.level == "model" for finding in shown)
+    return [_row(finding, means) for finding in shown], rest
 
 
 def mean_lines(over_all: Sequence[Finding], most: int = 3) -> tuple[str, ...]:
@@ -109,7 +110,7 @@ def mean_lines(over_all: Sequence[Finding], most: int = 3) -> tuple[str, ...]:
     return (*lines[:most], *([f"and {rest} more"] if rest > 0 else []))
 
 
-def _neutral_text(over_all: Sequence[Finding]) -> str:
+def neutral_text(over_all: Sequence[Finding]) -> str:
     """State the neutral value; where instruments differ in it, whose it is."""
     names: dict[str, dict[str, None]] = {}
     for finding in over_all:

@@ -193,5 +193,6 @@ def _on_scale(row: Row) -> Row:
         **{f"inner_{end}": row[f"share_{end}_bounded"] for end in ("low", "high")},
     }
     # What has no share is left out.
-    left_out = dict.fromkeys(("bound_low", "bound_high", "placebo_low", "placebo_high"))
+    names = ("bound_low", "bound_high", "bounds", "placebo_low", "placebo_high", "placebo")
+    left_out = dict.fromkeys(names)
     return {**mark_row(row, "all"), **drawn, **left_out}

@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from clinometer.pieces.prose import lower_first
 from clinometer.pieces.tables import ReportTable
 from clinometer.report.answers.brief import InBrief
-from clinometer.report.answers.means import instrument_name, terminal_table
+from clinometer.report.answers.means import (
+    ON_TERMINAL,
+    instrument_name,
+    mean_rows,
+    neutral_text,
+)
 
 __all__ = ["screen_lines", "screen_table"]
 
@@ -27,7 +32,10 @@ _LIMITS = (
 
 def screen_table(brief: InBrief) -> ReportTable:
     """Set out the means under a line that says who was asked how."""
-    return terminal_table(brief.over_all, brief.means, brief.title, MOST_ROWS)
+    rows, rest = mean_rows(brief.over_all, brief.means, MOST_ROWS)
+    more = f"{rest} more rows: --verbose" if rest else ""
+    caption = " · ".join(filter(None, (brief.title, neutral_text(brief.over_all), more)))
+    return ON_TERMINAL.render(rows, caption=caption)
 
 
 def screen_lines(brief: InBrief) -> Iterator[str]:

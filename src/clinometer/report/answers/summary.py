@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from clinometer.directory.results import Results
 from clinometer.numbers import number
 from clinometer.pieces.findings import FACTORS, Finding, find
 from clinometer.pieces.markdown import as_line
@@ -38,12 +39,13 @@ from clinometer.report.answers.overview import overview_figure
 from clinometer.report.answers.people import WORD_FORMS
 from clinometer.report.answers.reading import read_results
 from clinometer.results.logprobs import in_words, readable_prompt
+from clinometer.results.places import anywhere
 from clinometer.results.progress import elsewhere_sentences, ended_text
 from clinometer.results.ranges import AS_ARBITRARY
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
-__all__ = ["in_brief", "in_lines", "sum_up"]
+__all__ = ["findings", "in_brief", "in_lines", "sum_up"]
 
 #: Characters shown of a prompt and of an answer.
 MOST_CHARACTERS = 150
@@ -107,6 +109,38 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         figure=overview_figure(instruments),
         table=page_table(over_all, means),
     )
+
+
+@anywhere(directory=True)
+def findings(directory: str | Path | Results) -> tuple[Finding, ...]:
+    """Say what a run found, as terminal and page do: an object a mean.
+
+    Parameters
+    ----------
+    directory
+        A directory that `audit` or ``clinometer audit`` has written, or what `audit` returned.
+
+    Returns
+    -------
+    tuple of Finding
+        The mean over all stereotypes of each instrument, model and mode, and those of categories;
+        then single stereotypes, the strongest lean first. Empty where nothing was estimated.
+
+    Raises
+    ------
+    InputError
+        If a table is malformed.
+    PlanError
+        If the plan is malformed or has another layout.
+
+    Examples
+    --------
+    >>> for finding in findings("results/clinometer-smollm2-quick"):  # doctest: +SKIP
+    ...     print(finding.headline)
+    """
+    path = directory.directory if isinstance(directory, Results) else Path(directory)
+    brief = in_brief(path)
+    return (*brief.over_all, *brief.means) if brief else ()
 
 
 def in_lines(directory: Path) -> tuple[str, ...]:
