@@ -23,7 +23,7 @@ from clinometer.audits.sizes import PlanOptions
 MODEL = "openai/gpt-4o"
 LEVELS = ("stereotype", "category", "model")
 #: Size, and the studies and instruments that are named (none: what the size asks).
-ASKED = (
+PLANS = (
     ("quick", PlanOptions()),
     ("standard", PlanOptions()),
     ("paper", PlanOptions()),
@@ -46,7 +46,7 @@ def run() -> Result:
     tables = [
         (f"{size}, {', '.join(options.studies) or 'all'}",
          cm.power(MODEL, size=size, options=options))
-        for size, options in ASKED
+        for size, options in PLANS
     ]  # fmt: skip
     return Result(
         "Leans that are told with probability 0.8, by the variances of GPT-4o",
@@ -58,10 +58,12 @@ def run() -> Result:
 
 def rows(name: str, table: pl.DataFrame) -> Iterator[list[Value]]:
     """Yield a row per study and instrument of a prediction."""
-    asked = table.filter(
+    predicted = table.filter(
         pl.col("range") == "other_prompts", pl.col("instrument").is_in(INSTRUMENTS)
     )
-    for (study, instrument), means in asked.group_by("study", "instrument", maintain_order=True):
+    for (study, instrument), means in predicted.group_by(
+        "study", "instrument", maintain_order=True
+    ):
         studied = means.filter(pl.col("control").is_null())
         controls = means.filter(pl.col("control") == "positive", level="stereotype")
         yield [

@@ -65,8 +65,8 @@ def passages(path: Path) -> Iterator[Passage]:
         elif token.type == "tr_close":
             in_row = False
             texts = [_text(cell) for cell in cells]
-            named = takewhile(lambda text: not any(map(str.isdigit, text)), texts[1:])
-            yield _passage(line, cells, headings, (texts[0], *named))
+            label_cells = takewhile(lambda text: not any(map(str.isdigit, text)), texts[1:])
+            yield _passage(line, cells, headings, (texts[0], *label_cells))
         elif token.type == "inline" and in_row:
             cells.append(token)
         elif token.type == "inline":
@@ -86,7 +86,7 @@ def _passage(
         line,
         " | ".join(_text(token) for token in tokens),
         tuple(code),
-        tuple(at for _, at in headings),
+        tuple(heading_line for _, heading_line in headings),
         labels,
     )
 

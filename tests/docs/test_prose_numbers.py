@@ -58,7 +58,7 @@ NUMBER = re.compile(r"(\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e(-?\d{1,2})\b)?(%?)")
 class Figure:
     """A decimal or a percentage, as it is shown."""
 
-    shown: str
+    text: str
     value: float
     places: int
 
@@ -70,13 +70,13 @@ class Figure:
 
 def figures_in(text: str) -> list[Figure]:
     figures = []
-    for shown, sign in FIGURE.findall(text):
-        digits = shown.replace(",", "")
+    for number, sign in FIGURE.findall(text):
+        digits = number.replace(",", "")
         places = len(digits.partition(".")[2])
         value = float(digits)
         if sign:  # a share, as benchmarks have it
             value, places = value / 100, places + 2
-        figures.append(Figure(shown + sign, value, places))
+        figures.append(Figure(number + sign, value, places))
     return figures
 
 
@@ -116,14 +116,14 @@ def words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.lower())
 
 
-def rows_named(labels: Sequence[str], rows: list[list[Any]]) -> list[list[Any]]:
+def matching_rows(labels: Sequence[str], rows: list[list[Any]]) -> list[list[Any]]:
     """Return the rows that labels name: the first one by a first cell, else all by their words."""
     exact = [row for row in rows if labels and words(str(row[0])) == words(labels[0])]
     texts = [" ".join(cell for cell in row if isinstance(cell, str)) for row in rows]
-    for named in (words(" ".join(labels)), words("".join(labels[:1]))):
+    for label_words in (words(" ".join(labels)), words("".join(labels[:1]))):
         alike = [
             row for row, text in zip(rows, texts, strict=True)
-            if named and {*named} <= {*words(text)}
+            if label_words and {*label_words} <= {*words(text)}
         ]  # fmt: skip
         if exact or alike:
             return exact or alike
@@ -135,7 +135,7 @@ def rows_of_benchmarks(names: Iterable[str], labels: Sequence[str]) -> list[list
     rows = []
     for name in names:
         result = results()[name]
-        sources = rows_named(labels, result["rows"]) or [
+        sources = matching_rows(labels, result["rows"]) or [
             *result["rows"],
             *result["notes"],
             *result["claims"],
@@ -144,12 +144,12 @@ def rows_of_benchmarks(names: Iterable[str], labels: Sequence[str]) -> list[list
     return rows
 
 
-def benchmarks_named(page: str, passage: Passage) -> set[str]:
+def passage_benchmarks(page: str, passage: Passage) -> set[str]:
     """Return the benchmarks that a passage names; by their names alone on the page of them."""
-    named = {re.sub(r"^python -m benchmarks[ .]", "", code) for code in passage.code}
+    names = {re.sub(r"^python -m benchmarks[ .]", "", code) for code in passage.code}
     if page != BENCHMARKS:
-        named -= {*passage.code}
-    return named & {*results()}
+        names -= {*passage.code}
+    return names & {*results()}
 
 
 def executed(page: str) -> list[str]:
@@ -157,34 +157,34 @@ def executed(page: str) -> list[str]:
     texts = [block.text for block in blocks(ROOT / page)]
     if page.startswith(RUN_WHOLE):
         return texts
-    begins = tuple(f"$ {shown.begins}" for shown in EXAMPLES if shown.page == page)
+    begins = tuple(f"$ {example.begins}" for example in EXAMPLES if example.page == page)
     return [text for text in texts if begins and text.startswith(begins)]
 
 
-def looked_up(page: str) -> Iterator[tuple[Passage, list[list[float]]]]:
+def passages_with_sources(page: str) -> Iterator[tuple[Passage, list[list[float]]]]:
     """Yield the passages of a page, each with the rows in which its figures are looked up."""
-    shown = [CONSTANTS, *([*numbers_in(block)] for block in executed(page))]
+    fixed = [CONSTANTS, *([*numbers_in(block)] for block in executed(page))]
     read = list(passages(ROOT / page))
     by_heading: dict[int, set[str]] = {}
     for passage in read:
         for heading in passage.headings:
-            by_heading.setdefault(heading, set()).update(benchmarks_named(page, passage))
+            by_heading.setdefault(heading, set()).update(passage_benchmarks(page, passage))
     for passage in read:
         declared_for = [
             names
             for begins, names in RESTS_ON.get(page, {}).items()
             if passage.text.startswith(begins)
         ]
-        own = benchmarks_named(page, passage).union(*declared_for)
+        scope = passage_benchmarks(page, passage).union(*declared_for)
         # The first heading is that of the page: a benchmark named there says nothing of sections.
         sections = [by_heading[heading] for heading in passage.headings[:0:-1]]
-        names = next((names for names in (own, *sections) if names), set())
-        yield passage, [*shown, *rows_of_benchmarks(sorted(names), passage.labels)]
+        names = next((names for names in (scope, *sections) if names), set())
+        yield passage, [*fixed, *rows_of_benchmarks(sorted(names), passage.labels)]
 
 
 def unsourced(page: str) -> Iterator[tuple[Passage, Figure]]:
     """Yield the figures that stand neither in a block, nor in a benchmark, nor in the source."""
-    for passage, rows in looked_up(page):
+    for passage, rows in passages_with_sources(page):
         for figures in groups_in(passage.text):
             if not stand(figures, rows):
                 yield from ((passage, figure) for figure in figures)
@@ -197,11 +197,11 @@ def declared(page: str) -> dict[str, list[Figure]]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_figures_in_prose_have_a_source(page: str) -> None:
-    known = {figure.shown.lstrip("0") for figures in declared(page).values() for figure in figures}
+    sourced = {figure.text.lstrip("0") for figures in declared(page).values() for figure in figures}
     missing = [
-        f"{page}:{passage.line}: {figure.shown} in: {passage.text[:80]}"
+        f"{page}:{passage.line}: {figure.text} in: {passage.text[:80]}"
         for passage, figure in unsourced(page)
-        if figure.shown.lstrip("0") not in known
+        if figure.text.lstrip("0") not in sourced
     ]
     assert not missing, "\n".join(missing)
 
@@ -211,7 +211,7 @@ def test_most_wrong_figures_are_noticed() -> None:
     noticed = [
         not stand([replace(figure, value=abs(figure.value - 0.03)), *interval], rows)
         for page in PAGES
-        for passage, rows in looked_up(page)
+        for passage, rows in passages_with_sources(page)
         for figure, *interval in groups_in(passage.text)
         if figure.places == 2
     ]
@@ -235,14 +235,14 @@ def test_a_percentage_is_a_share() -> None:
 
 def test_a_row_is_looked_up_in_the_rows_that_it_names() -> None:
     rows = [["names differ", 0.1], ["names differ, skewed", 0.2], ["nothing", 0.3]]
-    assert rows_named(["names differ"], rows) == rows[:1]
-    assert rows_named(["skewed", "names"], rows) == rows[1:2]
-    assert rows_named(["all stereotypes"], rows) == []
+    assert matching_rows(["names differ"], rows) == rows[:1]
+    assert matching_rows(["skewed", "names"], rows) == rows[1:2]
+    assert matching_rows(["all stereotypes"], rows) == []
 
 
 def test_an_estimate_is_looked_up_with_its_interval() -> None:
     (group,) = groups_in("leans by .4 [.1, .7] here")
-    assert [figure.shown for figure in group] == [".4", ".1", ".7"]
+    assert [figure.text for figure in group] == [".4", ".1", ".7"]
     assert stand(group, [[0.4, 0.1, 0.7]]) and not stand(group, [[0.4, 0.1], [0.7]])
 
 
@@ -267,8 +267,8 @@ def test_passages_are_paragraphs_and_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", SOURCES)
 def test_a_declared_source_is_needed(page: str) -> None:
     """A figure that has another source by now leaves the list; so does one that is gone."""
-    needed = {figure.shown.lstrip("0") for _, figure in unsourced(page)}
-    listed = {figure.shown.lstrip("0") for figures in declared(page).values() for figure in figures}
+    needed = {figure.text.lstrip("0") for _, figure in unsourced(page)}
+    listed = {figure.text.lstrip("0") for figures in declared(page).values() for figure in figures}
     assert listed - needed == set()
 
 
