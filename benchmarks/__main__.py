@@ -27,6 +27,7 @@ NAMES = (
         "single_words",
         "wide",
         "planning",
+        "sizes",
         "plans",
         "many_scores",
         "comparing",
@@ -40,7 +41,7 @@ NAMES = (
         "elicitation",
         "answering",
     ),
-    *("many_models", "embedded", "association", "modes", "models"),
+    *("many_models", "embedded", "association", "modes", "models", "embedded_audits"),
     *("networks", "chance", "placebos", "representation", "weat", "faults", "report", "quick"),
     *("rivals", "vllm_offline", "mutations"),
 )
