@@ -13,7 +13,7 @@ def test_links_of_the_readme_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)h#][^)#]*)", readme)
     assert len(links) > 15
     assert [link for link in links if not (ROOT / link).exists()] == []
-    assert len(readme.splitlines()) <= 130
+    assert len(readme.splitlines()) <= 90
 
 
 def test_notebooks_hold_no_outputs() -> None:
