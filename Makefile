@@ -1,6 +1,7 @@
 # make audit   measures the embedded model and writes results/clinometer-smollm2-quick/report.html
 # make test    ruff, mypy --strict, pytest; ALL=1: all that is slow too, as .ci/run does
 # make dist    builds wheel and source distribution: dist
+# make release builds, tries and describes a release: dist/VERSION (needs a package index)
 # make docs    builds the documentation: site/html/index.html
 PYTHON ?= python3
 BIN := .venv/bin
@@ -10,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 TORCH := torch==2.13.0
 QUIETLY := install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: setup audit test lint dist docs bench models clean
+.PHONY: setup audit test lint dist release docs bench models clean
 
 setup: .venv/.ready
 
@@ -40,6 +41,9 @@ test: lint
 
 dist: setup
 	$(BIN)/python -m hatchling build -t wheel -t sdist
+
+release: setup
+	$(BIN)/python .ci/release.py
 
 # Needs no network: every file of a page lies in the folder.
 docs: setup

@@ -62,7 +62,7 @@ def test_the_wheel_names_the_project_its_command_and_its_entry_points(wheel: Pat
     assert {"bold", "dev", "docs", "local", "mlflow", "papers"} == set(
         facts.get_all("Provides-Extra", [])
     )
-    for line in ("clinometer = clinometer.cli:main", "clinometer = clinometer.asking.registry",
+    for line in ("clinometer = clinometer.cli:main", "clinometer = clinometer.audits.registry",
                  "clinometer = clinometer.comparing.plugin"):  # fmt: skip
         assert line in entries
 

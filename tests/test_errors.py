@@ -1,10 +1,10 @@
-"""Scales that the name of a column of ratings states."""
+"""Scales that the name of a column of ratings states; names in messages."""
 
 from __future__ import annotations
 
 import pytest
 
-from clinometer.errors import InputError, find_scale
+from clinometer.errors import InputError, find_scale, shortened, unknown
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,10 @@ def test_no_scale(column: str) -> None:
 def test_a_scale_that_ends_before_it_begins() -> None:
     with pytest.raises(InputError, match="'rating 7 to 1': a scale that ends before"):
         find_scale(["rating 7 to 1"], "rating")
+
+
+def test_a_long_name_ends_at_a_word_with_a_mark() -> None:
+    question = "How much do you agree with the following statement?"
+    assert shortened(["model", question]) == "model, How much do you agree with the following…"
+    assert shortened(["x" * 41]) == "x" * 40 + "…"
+    assert f"{'x' * 40}…" in unknown("column", "x" * 41, ["model"])

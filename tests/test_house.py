@@ -51,7 +51,7 @@ LEFT_OF = {
     "asking": {"results", "stimuli", "reading", "models", "modes", "contracts", "scoring",
                "simulated"},
     "audits": {"results", "families", "stimuli", "models", "modes", "statistics", "reference",
-               "contracts", "scoring", "directory", "asking"},
+               "contracts", "scoring", "directory", "simulated", "asking"},
     "report": {"results", "families", "statistics", "reference", "pieces", "contracts",
                "directory"},
     "comparing": {"results", "families", "stimuli", "statistics", "pieces", "contracts", "scoring",

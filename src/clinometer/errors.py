@@ -134,14 +134,21 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(name.lower()[:_LONGEST], names, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(near)}?" if near else f"known: {shortened(names)}"
-    shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
-    return f"unknown {kind} {shown!r}; {hint}"
+    return f"unknown {kind} {_cut(name)!r}; {hint}"
 
 
 def shortened(names: Sequence[str], most: int = _MOST) -> str:
     """List names for an error, each in one line: the first, and how many there are."""
     more = f", … ({len(names)})" if names[most:] else ""
-    return ", ".join(" ".join(name[:_LONGEST].split()) for name in names[:most]) + more
+    return ", ".join(_cut(" ".join(name.split())) for name in names[:most]) + more
+
+
+def _cut(name: str) -> str:
+    """Return a name that is no longer than 40 letters, with a mark where it ends too soon."""
+    if len(name) <= _LONGEST:
+        return name
+    start, space, _ = name[: _LONGEST + 1].rpartition(" ")
+    return f"{start if space else name[:_LONGEST]}…"
 
 
 def one_line(text: object) -> str:

@@ -35,7 +35,7 @@ def read_text(
             raise error(f"{path}: larger than {limit:,} bytes")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as cause:
-        raise error(f"{path}: not UTF-8 at byte {cause.start}") from None
+        raise error(f"{path}: not UTF-8 at byte {cause.start}; save it as UTF-8") from None
     except FileNotFoundError:
         raise error(f"{path}: no such file") from None
     except OSError as cause:

@@ -17,8 +17,8 @@ from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score
 
 from clinometer.asking import generating
-from clinometer.asking.registry import TASKS
 from clinometer.asking.trials import read_logs
+from clinometer.audits.registry import TASKS
 from clinometer.errors import InputError
 from clinometer.scoring import score
 from clinometer.stimuli import load_study
@@ -76,7 +76,9 @@ def test_the_task_runs_by_its_name_and_its_log_feeds_score(
         display="none",
     )
     assert log.status == "success" and log.results is not None
-    assert {m.name for m in log.results.scores[0].metrics.values()} == {"mean", "stderr"}
+    metrics = {metric.name: metric.value for metric in log.results.scores[0].metrics.values()}
+    assert metrics["neutral"] == 0
+    assert metrics["prompts_ci_low"] < metrics["mean"] < metrics["prompts_ci_high"]
     assert log.results.scores[0].unscored_samples == 1  # the order that named old first
     responses = pl.concat(read_logs(tmp_path / "logs"))
     assert responses.height == 4
@@ -178,7 +180,8 @@ def test_an_attribution_runs_by_its_name_and_its_log_feeds_score(
         display="none",
     )
     assert log.status == "success" and log.results is not None
-    assert log.results.scores[0].metrics["mean"].value == 0  # comedy for either group
+    mean, *_ = log.results.scores[0].metrics.values()
+    assert (mean.name, mean.value) == ("mean", 0)  # comedy for either group
     responses = pl.concat(read_logs(tmp_path / "logs"))
     assert responses["profile"].to_list() == ["A flat thing."] * 4
     scores, _ = score(responses, load_study("mist2025"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -50,6 +51,19 @@ def answers(tmp_path: Path) -> Path:
 
 SCORE = ("score", "--instrument", "relative_decision", "--responses", "a.csv",
          "--condition", "none", "--out")  # fmt: skip
+
+
+def test_a_table_for_a_paper_has_a_row_a_mean(run: Run, answers: Path) -> None:
+    assert run(*SCORE, "s.csv")[0] == 0
+    out = run("estimate", "--scores", "s.csv", "--table", "paper", "--condition", "none",
+              "--out", "e.csv")[1]  # fmt: skip
+    _, head, *rows, _ = out.splitlines()
+    titles = ("Instrument", "Stereotype", "n", "Mean", "95% interval in these prompts",
+              "95% interval in other prompts", "p", "Verdict")  # fmt: skip
+    assert tuple(re.split(r" {2,}", head.strip())) == titles
+    subjects = [re.split(r" {2,}", row)[1:4] for row in rows]
+    names = ["age", "health (category)", "all"]
+    assert subjects == [[name, "11", "0.64"] for name in names]
 
 
 @pytest.mark.parametrize("out", ["s.csv", "s.parquet"])

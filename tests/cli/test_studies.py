@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
+
+from clinometer.audits.recording import audit_recorded
+
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -12,6 +16,28 @@ def test_list_and_cite(run) -> None:
     assert "control_insects" in run("list")[1]
     assert "mentalill" in run("list", "bai2025")[1]
     assert "@article" in run("cite", "--bibtex")[1]
+
+
+def test_cite_describes_a_run_with_what_is_left_out(run: Run) -> None:
+    pairs = {"tied": "weak timid follow submissive", "counter": "strong command confident dominant"}
+    lines = [f"{word} - karen" for word in pairs["tied"].split()]
+    lines += [f"{word} - eric" for word in pairs["counter"].split()]
+    answers = {"model": "m", "stereotype": "power", "variation": ["replication", "synonym"] * 4}
+    # The wording of synonyms shows other words: its answers are none to it.
+    texts = ["\n".join(lines)] * 7 + ["I'm sorry, but I can't help with that."]
+    pl.DataFrame({**answers, "response": texts}).write_csv("a.csv")
+    audit_recorded("a.csv", "r")
+    code, stdout, _ = run("cite", "r")
+    assert code == 0 and stdout.startswith(
+        "The answers of m were recorded elsewhere. The LLM Word "
+    )
+    assert "1 stereotype (power) in 2 wordings (replication, synonym)" in stdout
+    assert "4 have a score. Left out were 3 unparsed and 1 refused." in stdout
+    assert "seed" not in stdout and "temperature" not in stdout  # are not known
+    assert "Bai, X." in stdout and "Clinometer 0" in stdout
+    Path("empty").mkdir()
+    code, _, err = run("cite", "empty")
+    assert code == 2 and "plan.json" in err and err.count("\n") == 1
 
 
 def test_validate(run) -> None:

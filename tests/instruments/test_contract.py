@@ -596,7 +596,7 @@ def test_a_broken_package_is_named(install: Callable[[str], None], target: str, 
 def test_a_new_instrument_is_an_inspect_task_and_part_of_an_audit(
     toy: Instrument, call: Callable[..., str]
 ) -> None:
-    from clinometer.asking.registry import task_of
+    from clinometer.audits.registry import task_of
 
     assert len(task_of(toy)(study="toys.yaml", mode="forced", iterations=2).dataset) == 2
     arguments = ("--study", "toys.yaml", "--instrument", "toy", "--size", "quick")

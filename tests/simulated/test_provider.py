@@ -13,8 +13,8 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, Model, get_model
 
 import clinometer as cm
-from clinometer.asking.registry import TASKS
 from clinometer.asking.trials import read_logs
+from clinometer.audits.registry import TASKS
 from clinometer.contracts.design import Design
 from clinometer.errors import ModelError
 from clinometer.simulated.tables import answer_trials
@@ -57,6 +57,27 @@ def test_an_evaluation_of_inspect_has_them_too(tmp_path: Path) -> None:
     trials = cm.draw("bai2025", Design(iterations=2), stereotypes="age")
     answers = answer_trials(trials, load_truth("leaning")).select("trial_id", "response")
     assert logged.select("trial_id", "response").sort("trial_id").equals(answers.sort("trial_id"))
+
+
+def test_the_metrics_of_an_evaluation_are_those_of_estimate(tmp_path: Path) -> None:
+    task = TASKS["word_association"](iterations=2)
+    (log,) = inspect_eval(
+        task, model="simulated/refusing", log_dir=str(tmp_path), display="none", limit=84,
+        epochs=2,
+    )  # fmt: skip
+    answers = pl.concat(read_logs(tmp_path))
+    assert answers["stereotype"].n_unique() == 21 and answers["variation"].n_unique() == 4
+    estimates = cm.estimate(cm.score(answers, "bai2025")).filter(level="model")
+    (general,) = estimates.filter(method="clustered").iter_rows(named=True)
+    (here,) = estimates.filter(method="bounded").iter_rows(named=True)
+    (score,) = log.results.scores if log.results else []
+    metrics = {metric.name: metric.value for metric in score.metrics.values()}
+    assert score.unscored_samples == answers.height - general["n_scored"] > 0
+    assert metrics == pytest.approx({
+        "mean": general["estimate"], "stderr": general["se"], "neutral": 0,
+        "ci_low": general["ci_low"], "ci_high": general["ci_high"],
+        "prompts_ci_low": here["ci_low"], "prompts_ci_high": here["ci_high"],
+    })  # fmt: skip
 
 
 def test_several_answers_are_those_of_the_following_seeds() -> None:

@@ -46,8 +46,18 @@ def _scores(help: str) -> Option:
     help="Also write the detail tables to this folder, as .parquet: order effects, "
     "compliance, shares of yes, comedy and tragedy, fits of regressions.",
 )
+@click.option(
+    "--table",
+    type=click.Choice(["paper"]),
+    help="Print a row for each stereotype, each category and all, as a paper does.",
+)
 def estimate_command(
-    scores: Path, conditions: tuple[str, ...], out: Path, tables: Path | None, **inference: Any
+    scores: Path,
+    conditions: tuple[str, ...],
+    out: Path,
+    tables: Path | None,
+    table: str | None,
+    **inference: Any,
 ) -> None:
     """Estimate means, intervals and tests at every level, for each range and as published."""
     from clinometer.audits.tabulating import estimate_scores, read_scores
@@ -56,11 +66,14 @@ def estimate_command(
 
     estimates, details = estimate_scores(read_scores(scores, conditions), Inference(**inference))
     write_table(estimates, out)
-    _say_means(estimates)
+    if table is None:
+        _say_means(estimates)
+    else:
+        _say_paper_table(estimates)
     echo(f"{estimates.height:,} estimates: {out}")
     if tables is not None:
-        for name, table in details.items():
-            write_table(table, tables / f"{name}.parquet")
+        for name, detail in details.items():
+            write_table(detail, tables / f"{name}.parquet")
         echo(f"{', '.join(details)}: {tables}")
 
 
@@ -96,6 +109,42 @@ def contrast_command(scores: Path, factor: str, baseline: str, out: Path) -> Non
     write_table(table, out)
     _say_means(table)
     echo(f"{table.height:,} differences: {out}")
+
+
+def _say_paper_table(estimates: pl.DataFrame) -> None:
+    """Print means with both intervals, p and verdict; controls and published tests are left out."""
+    import polars as pl
+
+    from clinometer.contracts.catalogue import measure_of
+    from clinometer.pieces.tables import FROM, LEAN, MEAN, TableColumn, TableSpec, head
+    from clinometer.results import join_methods
+    from clinometer.results.ranges import IN_PROMPTS
+
+    spec = TableSpec(
+        "Means of scores, each stereotype counted once; p for other prompts, adjusted over all "
+        "rows of a model (Benjamini–Hochberg).",
+        (
+            *FROM,
+            head("title", "Instrument"),
+            head("about", "Stereotype"),
+            TableColumn("n", "n_scored", thousands),
+            *MEAN,
+            TableColumn("p", "p_bh", p_value),
+            LEAN,
+        ),
+    )
+    about = pl.coalesce("stereotype", pl.format("{} (category)", "category"), pl.lit("all"))
+    means = estimates.filter(
+        pl.col("tost_margin").is_not_null() & pl.col("control").is_null(),
+        pl.col("level").is_in(["stereotype", "category", "model"]),
+    )
+    rows = join_methods(means, "clustered", IN_PROMPTS).with_columns(
+        about=pl.concat_str(about, "dimension", separator=", ", ignore_nulls=True)
+    )
+    titled_rows = [
+        {**row, "title": measure_of(row["instrument"]).title} for row in rows.iter_rows(named=True)
+    ]
+    say_table(spec.render(titled_rows, interval="95% interval"))
 
 
 def _say_means(estimates: pl.DataFrame) -> None:

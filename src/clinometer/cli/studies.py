@@ -67,16 +67,39 @@ def validate_command(file: Path) -> None:
 
 
 @command("cite")
-@click.argument("study", default="bai2025")
+@click.argument("study", default="bai2025", metavar="[STUDY|RESULTS]")
 @click.option("--bibtex", is_flag=True, help="Print a BibTeX entry.")
 def cite_command(study: str, bibtex: bool) -> None:
-    """Print the references to cite for STUDY (default: bai2025) and Clinometer."""
+    """Print the references to cite for STUDY (default: bai2025) and Clinometer.
+
+    Of RESULTS, a folder of an audit, also a paragraph for your section on methods: who was asked
+    what, when and how, what was left out and why, and how means are judged.
+    """
     from clinometer import __version__
     from clinometer.stimuli import open_study
 
+    if Path(study).is_dir():
+        _cite_run(Path(study), bibtex)
+        return
     citation = open_study(study).citation
     echo((citation.bibtex if bibtex and citation.bibtex else citation.text).strip())
-    echo(f"Clinometer {__version__} (2026). https://pypi.org/project/clinometer")
+    echo(_OWN_REFERENCE.format(__version__))
+
+
+def _cite_run(results: Path, bibtex: bool) -> None:
+    """Print how a run was made, and the references of its studies."""
+    from clinometer.pieces.plan import read_plan
+    from clinometer.report.methods import methods_paragraph
+
+    echo(methods_paragraph(results))
+    plan = read_plan(results / "plan.json")
+    for source in plan.sources:
+        echo((source.bibtex if bibtex and source.bibtex else source.citation).strip())
+    echo(_OWN_REFERENCE.format(plan.version))
+
+
+#: How Clinometer is cited, with its version.
+_OWN_REFERENCE = "Clinometer {} (2026). https://pypi.org/project/clinometer"
 
 
 @command("published")
