@@ -52,7 +52,6 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
-from scipy.stats.qmc import Sobol
 
 from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, Measure, check
@@ -105,6 +104,8 @@ class PlannedPage:
         level
             The share of errors, α.
         """
+        from scipy.stats.qmc import Sobol  # takes half of the time of importing all else
+
         self.means, self.divisors = means, divisors
         members = [mean.stereotypes for mean in means]
         self._counted = np.array([members.index(m) == k for k, m in enumerate(members)])
