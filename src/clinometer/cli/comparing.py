@@ -80,7 +80,7 @@ def compare_command(
         controls=controls,
         recording=build_recording(**options),  # what is left of the options
     )
-    say_comparison(comparison, level)
+    say_comparison(comparison, level, confidence)
     if out is not None:
         from clinometer.report import write_report
 
@@ -88,9 +88,11 @@ def compare_command(
         echo(f"report: {write_report(out)}")
 
 
-def say_comparison(comparison: Comparison, level: Level) -> None:
-    """Print the decision of each candidate, and in a table what changed."""
+def say_comparison(comparison: Comparison, level: Level, confidence: float) -> None:
+    """Print each decision and, in a table, what changed; of several candidates the order."""
+    from clinometer.comparing.ranking import rank
     from clinometer.comparing.tables import CHANGES, MOST, change_rows
+    from clinometer.report.order import ORDER
 
     decisions = comparison.decisions(level)
     single = len(comparison.candidates) == 1
@@ -102,6 +104,10 @@ def say_comparison(comparison: Comparison, level: Level) -> None:
             echo(f"and {decision.rows.height - MOST} more (--out)")
         for text in comparison.paired(decision.candidate):
             say_paragraph(text)
+    if not single:
+        ranks = rank(comparison, confidence)
+        if not ranks.is_empty():
+            say_table(ORDER.render(ranks))
     for run in (comparison.baseline, *comparison.candidates):
         for note in run.notes:
             say_paragraph(f"from elsewhere: {run.label}: {note.text}")

@@ -40,7 +40,7 @@ from clinometer.statistics.estimates import Inference
 from clinometer.statistics.looks import Looks
 from clinometer.statistics.summaries import NEVER_POOLED
 
-__all__ = ["Comparison", "compare", "compare_runs"]
+__all__ = ["Comparison", "compare", "compare_runs", "contrast_runs"]
 
 
 #: Whether controls must have passed.
@@ -237,7 +237,7 @@ def compare_runs(
     for candidate in candidates:
         looks = _stricter_looks(baseline, candidate, inference.confidence)
         confidence = looks.confidence(inference.confidence)
-        for contrasted in _contrast_scores(baseline, candidate, confidence, margin):
+        for contrasted in contrast_runs(baseline, candidate, confidence, margin):
             estimates.append(contrasted.estimates)
             matches.append(contrasted.matches)
         labels = baseline.label, candidate.label
@@ -269,9 +269,10 @@ def _stricter_looks(baseline: ComparedRun, candidate: ComparedRun, confidence: f
     return max(looks, key=lambda run_looks: run_looks.confidence(confidence))
 
 
-def _contrast_scores(
+def contrast_runs(
     ours: ComparedRun, theirs: ComparedRun, confidence: float, margin: float
 ) -> Iterator[Contrasted]:
+    """Yield the differences of the scores of two runs, not judged; none where one has none."""
     if ours.scores.is_empty() or theirs.scores.is_empty():
         return
     labelled = [run.scores.with_columns(model=pl.lit(run.label)) for run in (ours, theirs)]

@@ -12,6 +12,7 @@ import polars as pl
 from clinometer import __version__
 from clinometer.comparing.comparison import Comparison
 from clinometer.comparing.deciding import Level
+from clinometer.comparing.ranking import rank
 from clinometer.comparing.runs import ComparedRun
 from clinometer.directory.results import read_detail, write_results
 from clinometer.errors import PlanError
@@ -102,6 +103,7 @@ def _facts(comparison: Comparison, level: Level) -> dict[str, Any]:
             }
             for decision in comparison.decisions(level)
         ],
+        "ranks": rank(comparison).to_dicts() if comparison.candidates[1:] else [],
         "complete": True,
     }
 

@@ -30,6 +30,7 @@ from clinometer.report.differences import (
     split_by_instrument,
     target_name,
 )
+from clinometer.report.order import order_section
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.verdicts import PRINTED_CHANGES, VERDICTS, explained, restriction_of
 
@@ -84,7 +85,10 @@ def comparison_part(directory: Path) -> ReportPart | None:
         ),
         findings=tuple(map(_finding, decisions)),
         summary=_summary(differences, facts, names),
-        sections=difference_sections(estimates, differences, details, facts),
+        sections=(
+            *filter(None, [order_section(facts.raw.get("ranks") or ())]),
+            *difference_sections(estimates, differences, details, facts),
+        ),
         limits=Paragraphs("compared_limits", {"not_worse": _NOT_WORSE}),
         setting=tuple(map(_matched_term, decisions)),
     )
