@@ -38,7 +38,9 @@ class InBrief:
     incomplete: tuple[str, ...]
     elsewhere: tuple[str, ...]  # which answers were not asked with the key of the plan
     validity: tuple[str, ...]
+    in_people: tuple[str, ...]  # how the groups of a category that leans fare, the largest first
     leans: tuple[str, ...]
+    for_public: tuple[str, ...]  # the same, in people where an instrument can say so
     certainty: str
     strongest: tuple[Strongest, ...]
     means: tuple[Finding, ...]  # of all stereotypes, the strongest first
@@ -66,7 +68,11 @@ class InBrief:
         return [f"{name}: {' '.join(sentences)}" for name, sentences in _full_stops(answers)]
 
     def _findings(self) -> tuple[Answered, ...]:
-        return ("Instruments", self.validity), ("Leans", self.leans)
+        return (
+            ("Instruments", self.validity),
+            ("In people", self.in_people),
+            ("Leans", self.leans),
+        )
 
     def _certainty(self) -> tuple[Answered, ...]:
         return (("Certainty", (self.certainty,)),)

@@ -81,6 +81,8 @@ def screen_lines(brief: InBrief) -> Iterator[str]:
     for sentence in brief.elsewhere:
         yield f"From elsewhere: {sentence}"
     yield _controls(brief)
+    if brief.in_people:
+        yield f"In people: {'. '.join(brief.in_people[:MOST_LEANS])}"
     strongest = {finding.instrument: finding for finding in reversed(brief.means) if finding.told}
     for finding in [*reversed(strongest.values())][:MOST_LEANS]:  # of each instrument one
         yield f"Strongest: {finding.headline}"
@@ -121,9 +123,7 @@ def _categories(brief: InBrief, over_all: Finding) -> list[Finding]:
 
 def _name(finding: Finding) -> str:
     """Name an instrument, and what tells its run from others."""
-    parts = (finding.run_name, finding.about["dimension"] or "")
-    details = ", ".join(part for part in parts if part)
-    return capital(finding.instrument) + (f" ({details})" if details else "")
+    return capital(finding.instrument) + (f" ({finding.question})" if finding.question else "")
 
 
 def _lean_count(means: Sequence[Finding], finding: Finding) -> str:

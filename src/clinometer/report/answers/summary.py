@@ -7,7 +7,7 @@ an answer; what changed since the last audit; what this does not show; what to d
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -85,15 +85,28 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         # Means that differ from neutral first, of them those of valid instruments.
         key=lambda finding: (not finding.differs, not finding.valid, -abs(finding.strength)),
     )
+    over_all = tuple(
+        finding
+        for name, results in instruments.items()
+        for level in ("model", "category")
+        for finding in find(name, results, level)
+    )
+    leans = {
+        name: _leans_sentence(name, results, means, failed=name in failed)
+        for name, results in instruments.items()
+    }
     return InBrief(
         title=_title(plan, answers),
         simulated=say_simulated(sorted(set(answers.estimates["model"].drop_nulls()))),
         incomplete=tuple(f"{model}: {text}" for model, text in answers.unfinished.items()),
         elsewhere=(*plan.elsewhere, *elsewhere_sentences(answers.progress)),
         validity=validity,
-        leans=tuple(
-            _leans_sentence(name, results, means, failed=name in failed)
-            for name, results in instruments.items()
+        in_people=tuple(_in_people(over_all)),
+        leans=tuple(leans.values()),
+        for_public=tuple(
+            sentence
+            for name, text in leans.items()
+            for sentence in _for_public(over_all, name, text)
         ),
         certainty=". ".join(filter(None, (_looks(plan), _certainty(instruments)))),
         strongest=tuple(
@@ -101,12 +114,7 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
             for finding in [finding for finding in means if finding.valid][:STRONGEST]
         ),
         means=tuple(means),
-        over_all=tuple(
-            finding
-            for name, results in instruments.items()
-            for level in ("model", "category")
-            for finding in find(name, results, level)
-        ),
+        over_all=over_all,
         changes=tuple(_changes(answers.argument, earlier, instruments)) if earlier else (),
         limits=_LIMITS,
         next=tuple(_next(answers, means, failed=bool(failed))),
@@ -197,6 +205,36 @@ def _leans_sentence(
     )
     sentences = filter(None, (overall, counts, *further_counts))
     return f"{capital(name)}{validity}: {'. '.join(sentences)}."
+
+
+def _in_people(over_all: Sequence[Finding]) -> Iterator[str]:
+    """Say how both groups of a category that leans fare, the largest lean first."""
+    several_runs = len({(lean.about["model"], lean.about["mode"]) for lean in over_all}) > 1
+    leans = _one_of_a_category(lean for lean in over_all if lean.told)
+    for lean in sorted(leans, key=lambda lean: -abs(lean.strength)):
+        run = f"{lean.run_name}: " if several_runs else ""
+        yield f"{run}{lean.in_people if run else capital(lean.in_people)}"
+
+
+def _one_of_a_category(findings: Iterable[Finding]) -> list[Finding]:
+    """Return of each category the first question (dimension) that says how its groups fare."""
+    first_of: dict[tuple[str | None, ...], Finding] = {}
+    for finding in findings:
+        if finding.level == "category" and finding.in_people:
+            factors = {name: value for name, value in finding.about.items() if name != "dimension"}
+            first_of.setdefault(tuple(factors.values()), finding)
+    return [*first_of.values()]
+
+
+def _for_public(over_all: Sequence[Finding], name: str, leans: str) -> Iterator[str]:
+    """Say what an instrument found in people, whether it leans or not; else by its scores."""
+    findings = _one_of_a_category(
+        finding for finding in over_all if finding.instrument == name and finding.valid
+    )
+    for finding in findings:
+        yield f"{capital(finding.in_people)}: {finding.lean}"
+    if not findings:
+        yield leans
 
 
 def _count_word_leans(results: InstrumentResults) -> str:
