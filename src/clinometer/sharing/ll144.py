@@ -200,8 +200,8 @@ def _table(people: pl.DataFrame, grouping: str, categories: Sequence[str]) -> pl
     # Where nobody was selected there is nothing to be compared with.
     ratio = pl.when(has_categories & (benchmark > 0)).then(pl.col("rate") / benchmark)
     rated = rated.with_columns(impact_ratio=ratio).sort(*runs, *categories)
-    keys = runs or [pl.lit(0)]
-    tested = [_with_tests(part) for _, part in rated.group_by(keys, maintain_order=True)]
+    parts = rated.partition_by(runs, maintain_order=True) if runs else [rated]
+    tested = list(map(_with_tests, parts))
     low, high = wilson(pl.col("rate"), pl.col("n"), CONFIDENCE)
     return pl.concat(tested).with_columns(rate_low=low, rate_high=high)
 

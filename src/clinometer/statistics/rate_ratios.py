@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from clinometer.statistics.intervals import critical_value
 
 __all__ = ["fisher_p", "ratio_interval"]
@@ -87,4 +89,4 @@ def fisher_p(selected: int, n: int, reference: tuple[int, int]) -> float:
 
     reference_selected, reference_n = reference
     table = [[selected, n - selected], [reference_selected, reference_n - reference_selected]]
-    return float(fisher_exact(table).pvalue)
+    return float(fisher_exact(np.array(table)).pvalue)

@@ -61,7 +61,7 @@ def contrast_rates(answers: pl.DataFrame, study: Study) -> pl.DataFrame:
             signals = (_signals(part, group, signalled) for group in GROUPS)
             names = _STATED if is_stated else name_groups(*signals)
             shares = _mean_shares(part)
-            if not all(names) or None in shares.values():
+            if not all(names) or len(shares) < len(GROUPS):
                 continue
             key = None if part is category else part["stereotype"][0]
             row = {**question, "stereotype": key, **_in_units(shares, question["dimension"])}
@@ -81,10 +81,11 @@ def _selected(answers: pl.DataFrame, group: str) -> pl.DataFrame:
     )
 
 
-def _mean_shares(part: pl.DataFrame) -> dict[str, float | None]:
-    """Return the share of each group that is selected; contrasts count alike."""
+def _mean_shares(part: pl.DataFrame) -> dict[str, float]:
+    """Return the share of each group that is selected, if any; contrasts count alike."""
     means = part.group_by("stereotype", "group").agg(pl.col("selected").mean())
-    return dict(means.group_by("group").agg(pl.col("selected").mean()).rows())
+    shares = means.group_by("group").agg(pl.col("selected").mean())
+    return dict(shares.drop_nulls("selected").rows())
 
 
 def _in_units(shares: Mapping[str, float], dimension: str) -> dict[str, Any]:
