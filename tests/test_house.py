@@ -56,7 +56,7 @@ LEFT_OF = {
                "directory"},
     "comparing": {"results", "families", "stimuli", "statistics", "pieces", "contracts", "scoring",
                   "directory", "asking", "audits", "report"},
-    "sharing": {"results", "models", "contracts", "directory"},
+    "sharing": {"results", "models", "statistics", "pieces", "contracts", "directory", "report"},
     "dossier": {"results", "stimuli", "pieces", "contracts", "directory", "asking", "audits",
                 "report", "comparing", "sharing"},
     "viewing": {"results", "families", "stimuli", "modes", "pieces", "directory", "simulated",

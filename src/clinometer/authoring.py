@@ -106,6 +106,8 @@ from clinometer.results.columns import typed_columns as typed_columns
 from clinometer.results.columns import without_texts as without_texts
 from clinometer.results.estimates import ESTIMATES as ESTIMATES
 from clinometer.results.estimates import KEYS as KEYS
+from clinometer.results.group_rates import GROUP_RATES as GROUP_RATES
+from clinometer.results.group_rates import PER_HUNDRED as PER_HUNDRED
 from clinometer.results.logprobs import read_logits as read_logits
 from clinometer.results.logprobs import read_probabilities as read_probabilities
 from clinometer.results.schemas import FITS as FITS

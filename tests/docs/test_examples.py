@@ -35,6 +35,7 @@ EXAMPLES = [
     Shown("docs/how-to/recorded-answers.md", "clinometer score --instrument relative_decision",
           {"chained.csv": "bai/gpt4_chained_labelled.csv"}),
     Shown("docs/how-to/gate.md", "clinometer audit simulated/neutral", succeeds=False),
+    Shown("docs/how-to/hiring.md", "clinometer share counts.csv"),
     Shown("docs/how-to/planning.md", "clinometer power openai/gpt-4o-mini"),
     Shown("docs/how-to/networks.md", "clinometer network bias FA_Haiku_edgelist.csv --paths",
           {"FA_Haiku_edgelist.csv": "lwow/FA_Haiku_edgelist.csv"}),
@@ -47,11 +48,13 @@ EXAMPLES = [
 
 
 def put_files(example: Shown, page: str, folder: Path) -> None:
-    """Put what a block needs into a folder: the policy of its page, released answers."""
+    """Put what a block needs into a folder: policy and counts of its page, released answers."""
     released = files("clinometer.reference") / "gpt4o_word_associations.csv.gz"
     (folder / "gpt4o.csv").write_bytes(gzip.decompress(released.read_bytes()))
     for policy in re.findall(r"^```yaml\n(name: .*?)^```", page, re.DOTALL | re.MULTILINE)[:1]:
         (folder / "policy.yaml").write_text(policy, encoding="utf-8")
+    for table in re.findall(r"^```csv\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[:1]:
+        (folder / "counts.csv").write_text(table, encoding="utf-8")
     for name, source in example.shared.items():
         if not (SHARED / source).exists():
             pytest.skip(f"needs ../shared/data/{source}")

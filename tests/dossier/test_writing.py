@@ -22,7 +22,7 @@ from clinometer.dossier.pages import dossier_page, public_page
 from clinometer.dossier.writing import DossierFiles, write_dossier
 from clinometer.errors import InputError
 from clinometer.results.tables import read_table, write_table
-from clinometer.sharing.ll144 import Counts, read_counts, selection_rates, summary
+from clinometer.sharing.ll144 import Counts, law_rates, read_counts, selection_rates, summary
 
 TODAY = date(2026, 12, 1)
 
@@ -257,8 +257,9 @@ def test_pages_have_the_tables_of_the_law_where_candidates_were_selected(
     files: DossierFiles,
 ) -> None:
     assert law_chapter(files.content) is None
-    counts = Counts(SELECTED, "2026-11-01/2026-11-02", "simulated candidates")
-    law = summary(selection_rates(SELECTED), counts, "selection")
-    content = {**files.content, "law_tables": law}
+    counts = Counts(
+        SELECTED, "2026-11-01/2026-11-02", "simulated candidates", run_ratios=pl.DataFrame()
+    )
+    content = {**files.content, "law_tables": summary(law_rates(counts), counts)}
     for text in (dossier_page(content), public_page(content)):
-        assert "Impact ratio" in text and "0.500" in text and "no historical data" in text
+        assert "Impact ratio" in text and "0.50" in text and "no historical data" in text

@@ -17,6 +17,7 @@ from scipy import stats
 from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
+from clinometer.results.group_rates import compare_groups
 from clinometer.scoring import score
 from clinometer.stimuli import load_study, parse_study
 from clinometer_measures.hiring.components import (
@@ -227,6 +228,39 @@ def test_selections_add_up_to_what_was_asked() -> None:
     assert totals == {"choice": 2 * n["choice"], **alone}
     selected = dict(selections.group_by("dimension").agg(pl.col("n_selected").sum()).iter_rows())
     assert selected == {"choice": n["choice"], "callback": 0, "score": 0}
+
+
+# Groups of a contrast
+
+
+def call_back_men(row: dict[str, Any]) -> Any:
+    """Call back every man and women for some jobs, pick men, and give them 7 points of 10."""
+    is_man = groups_of_names(STUDY)[row[row["version"] or "default"]].gender == "man"
+    answers = {"answer": row["default"], "score": "7" if is_man else "5"}
+    return {**answers, "decision": "yes" if is_man or row["object"] < "m" else "no"}
+
+
+def test_rates_of_a_contrast_differ_by_its_mean_and_are_of_named_groups() -> None:
+    scores = scored(draw_trials("structured"), call_back_men)
+    rates = count_selections(scores.lazy(), STUDY).details["group_rates"]
+    in_contrasts = scores.filter(pl.col("control").is_null())
+    means = in_contrasts.group_by("dimension", "stereotype").agg(pl.col("score").mean())
+    joint = rates.join(means, on=["dimension", "stereotype"]).filter(counted_in="of 100")
+    difference = joint["default_rate"] - joint["marginalized_rate"]
+    assert (difference - 100 * joint["score"]).abs().max() < 1e-9 and joint.height == 20
+    gender = rates.filter(pl.col("stereotype").is_null(), category="gender")
+    texts = {row["dimension"]: compare_groups(row) for row in gender.iter_rows(named=True)}
+    assert texts["callback"].startswith("men are called back ")
+    assert texts["score"] == "men get 2.0 points more than women (7.0 and 5.0 of 10 points)"
+    named = rates.filter(stereotype="black_women", dimension="callback").row(0, named=True)
+    assert (named["default_group"], named["marginalized_group"]) == ("White women", "Black women")
+
+
+def test_a_group_whose_answers_decide_nothing_has_no_rate() -> None:
+    scores = scored(draw_trials("structured"), accept_white_candidates)
+    rates = count_selections(scores.lazy(), STUDY).details["group_rates"]
+    assert rates.filter(category="race", dimension="callback").is_empty()
+    assert not rates.filter(category="race", dimension="choice").is_empty()
 
 
 # Scores

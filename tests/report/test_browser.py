@@ -224,3 +224,28 @@ def test_an_automated_audit_finds_no_barrier(which, request):
         unfold=True,
     )
     assert violations == []
+
+
+#: Texts of drawings that reach beyond their drawing, and the number of all.
+_CUT = """
+const cut = [];
+let count = 0;
+for (const svg of document.querySelectorAll(".chart svg")) {
+  const view = svg.getBoundingClientRect();
+  for (const text of svg.querySelectorAll("text")) {
+    const box = text.getBoundingClientRect();
+    count += 1;
+    if (box.left < view.left - 1 || box.right > view.right + 1 || box.top < view.top - 1 ||
+        box.bottom > view.bottom + 1) cut.push(text.textContent);
+  }
+}
+return [cut, count];
+"""
+
+
+@pytest.mark.parametrize(
+    "which", ["results", "content_results", "five_results", "network_results", "state_results"]
+)
+def test_no_text_of_a_drawing_is_cut(which, request):
+    cut, count = measured(request.getfixturevalue(which), _CUT, unfold=True)
+    assert count > 20 and cut == []

@@ -16,8 +16,10 @@ import pytest
 
 from clinometer.errors import ClinometerWarning, InputError
 from clinometer.sharing import scoring_rates, selection_rates, write_ll144
-from clinometer.sharing.counts import read_counts
-from clinometer.sharing.ll144 import describe, law_rates
+from clinometer.sharing.counts import Counts, read_counts
+from clinometer.sharing.law_lines import describe
+from clinometer.sharing.law_page import law_page
+from clinometer.sharing.ll144 import law_rates, summary
 
 FOLDER = Path(__file__).parent
 NUMBERS = ("n", "n_positive", "rate", "share", "impact_ratio")
@@ -96,7 +98,7 @@ def test_who_is_left_out_or_unknown_is_named_and_sets_no_benchmark(tmp_path: Pat
         }
     )
     counts.write_csv(tmp_path / "counts.csv")
-    *_, path = write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "one employer")
+    _, path, _ = write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "one employer")
     content = json.loads(path.read_text("utf-8"))
     assert content["excluded"] == ["C", "C, f"]
     assert content["unknown"] == [
@@ -106,7 +108,6 @@ def test_who_is_left_out_or_unknown_is_named_and_sets_no_benchmark(tmp_path: Pat
     assert (content["dates"], content["data_source"]) == (PERIOD, "one employer")
     races = {row["race"]: row for row in content["tables"] if row["grouping"] == "race/ethnicity"}
     assert [races[name]["impact_ratio"] for name in "AB"] == [1.0, 0.5]
-    assert any("no historical data" in text for text in content["not_evidence_for"])
 
 
 def test_runs_have_tables_of_their_own_and_occupations_are_added_up() -> None:
@@ -211,7 +212,7 @@ def test_unknown_people_may_be_stated_by_their_number_alone(tmp_path: Path) -> N
     (tmp_path / "counts.csv").write_text(
         "race,sex,n,n_selected\nA,f,20,10\nB,m,20,5\nN/A,f,4,4\nN/A,-,7,\n"
     )
-    *_, path = write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "x", 100)
+    _, path, _ = write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "x", 100)
     content = json.loads(path.read_text("utf-8"))
     assert content["n_unknown"] == 4 + 7 + 100
     assert content["unknown"][-1] == {"category": "unknown", "n": 107}
@@ -220,22 +221,71 @@ def test_unknown_people_may_be_stated_by_their_number_alone(tmp_path: Path) -> N
     assert sexes["m"]["impact_ratio"] == round(0.25 / (14 / 24), 6)
 
 
-def test_what_was_understood_is_said(tmp_path: Path) -> None:
+def test_what_was_found_is_said(tmp_path: Path) -> None:
     (tmp_path / "counts.csv").write_text(
-        "race,sex,persona,n,n_selected\nA,f,x,1000,500\nB,m,y,2000,900\nC,m,y,10,9\nNA,m,y,5,1\n"
+        "race,sex,persona,n,n_selected\nA,f,x,1000,500\nB,m,y,2000,700\nC,m,y,10,9\nNA,m,y,5,1\n"
     )
     counts = read_counts(tmp_path / "counts.csv", PERIOD, "one employer", 3)
     assert list(describe(law_rates(counts), counts)) == [
-        "sex: f 1,000, m 2,015",
-        "sex: ratios are to f, whose rate is 0.500",
-        "race/ethnicity: A 1,000, B 2,000, C 10, unknown 5",
-        "race/ethnicity: ratios are to A, whose rate is 0.500",
+        "sex: ratios are to f, 50 of 100 (of 1,000)",
+        "sex: m, 35 of 100 (of 2,015): impact ratio 0.70 [0.65 to 0.77], p < .001, "
+        "four fifths: below",
+        "race/ethnicity: ratios are to A, 50 of 100 (of 1,000)",
+        "race/ethnicity: B, 35 of 100 (of 2,000): impact ratio 0.70 [0.64 to 0.76], p < .001, "
+        "four fifths: below",
+        "race/ethnicity: C, 90 of 100 (of 10): impact ratio 1.80 [1.19 to 2.02], p .021, "
+        "four fifths: above",
         "race/ethnicity: below 2%, and no benchmark: C",
-        "intersections: ratios are to A, f, whose rate is 0.500",
+        "intersections: ratios are to A, f, 50 of 100 (of 1,000)",
         "intersections: below 2%, and no benchmark: C, m",
         "of an unknown category: 8 people, in no ratio",
         "columns not used: persona (2 values)",
     ]
+
+
+def test_a_page_says_of_whom_by_whom_and_what_it_is_no_evidence_for(tmp_path: Path) -> None:
+    rows = {"race": ["A", "B", "C", None], "sex": ["f", "m", "m", "m"]}
+    counts = pl.DataFrame({**rows, "n": [400, 300, 3, 7], "n_selected": [180, 90, 1, 3]})
+    counts.write_csv(tmp_path / "counts.csv")
+    *_, path = write_ll144(
+        tmp_path / "counts.csv", tmp_path, PERIOD, "one employer", 4, "Audits <Ltd>"
+    )
+    page = path.read_text("utf-8")
+    for text in ("2026-01-01 to 2026-06-30", "one employer", "Audits &lt;Ltd&gt;", "11 of an unk",
+                 "45.0", "40.2 to 49.9", "0.67", "0.54 to 0.81", "below 2%, few"):  # fmt: skip
+        assert text in page, text
+    assert page.count("independent auditor") == 1 and "imulated" not in page.split("<body>")[1]
+
+
+def test_tests_are_against_the_benchmark_of_the_same_table() -> None:
+    rows = {"race": ["A", "B", "C"], "gender": "f", "n": [80, 40, 20], "n_selected": [16, 4, 0]}
+    table = selection_rates(pl.DataFrame(rows)).filter(grouping="race/ethnicity")
+    a, b, c = table.rows(named=True)
+    assert (a["p"], a["ratio_low"], a["four_fifths"]) == (None, None, None)
+    # scipy.stats.fisher_exact([[4, 36], [16, 64]]) and ([[0, 20], [16, 64]]).
+    assert (round(b["p"], 4), round(c["p"], 4)) == (0.2014, 0.0365)
+    assert c["ratio_low"] == 0 and c["is_small"] and not a["is_small"]
+    whole = selection_rates(pl.DataFrame({**rows, "n_selected": [16.5, 4, 0]}))
+    assert whole["p"].null_count() == whole.height
+
+
+def test_of_a_run_ratios_have_the_intervals_of_its_instrument(tmp_path: Path) -> None:
+    counts = {"race": ["A", "B"], "gender": ["f", "f"], "n": [100, 100], "n_selected": [50, 30]}
+    ratios = {"race": ["A", "B"], "gender": None, "impact_ratio": [1.0, 0.6]}
+    ends = {"ratio_low": [None, 0.4], "ratio_high": [None, 0.85], "four_fifths": ["above", "open"]}
+    run_ratios = pl.DataFrame({**ratios, **ends, "is_reference": [True, False]})
+    run_ratios = run_ratios.cast({"gender": pl.String})
+    run = Counts(pl.DataFrame(counts), PERIOD, "simulated candidates", run_ratios=run_ratios)
+    table = law_rates(run).filter(grouping="race/ethnicity")
+    assert table.select("ratio_low", "ratio_high", "p", "four_fifths").rows() == [
+        (None, None, None, None),
+        (0.4, 0.85, None, "open"),
+    ]
+    # Another ratio, as where some abstained, has none of its own.
+    other = run._replace(run_ratios=run_ratios.with_columns(impact_ratio=pl.lit(0.7)))
+    assert law_rates(other)["ratio_low"].null_count() == law_rates(other).height
+    page = law_page(summary(law_rates(run), run))
+    assert "Candidates are simulated" in page and "0.40 to 0.85" in page
 
 
 def test_the_range_of_scores_is_said(tmp_path: Path) -> None:
@@ -256,5 +306,7 @@ def test_rows_with_impossible_counts_are_set_aside(tmp_path: Path) -> None:
 def test_files_have_no_digits_of_floating_point(tmp_path: Path) -> None:
     rows = {"race": ["A", "B"], "gender": "f", "n": [3, 9], "n_selected": [1, 1]}
     pl.DataFrame(rows).write_csv(tmp_path / "counts.csv")
-    path, _ = write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "x")
-    assert "intersections,B,f,9,1,0.111111,0.75,false,0.333333\n" in path.read_text()
+    path, *_ = write_ll144(tmp_path / "counts.csv", tmp_path / "out", PERIOD, "x")
+    assert "intersections,B,f,9,1,0.111111,0.019891,0.435,0.75,false,true,0.333333," in (
+        path.read_text()
+    )

@@ -18,7 +18,7 @@ __all__ = ["share_command"]
 FORMATS = {
     "every-eval-ever": {"out": True},
     "hub": {"out": True, "dataset": True, "source": False},
-    "ll144": {"out": True, "source": False, "period": False, "unknown": False},
+    "ll144": {"out": True, "source": False, "period": False, "unknown": False, "auditor": False},
     "mlflow": {"experiment": False},
 }
 
@@ -46,6 +46,7 @@ FORMATS = {
     metavar="N",
     help="People of an unknown category who are in no row of the table (ll144).",
 )
+@click.option("--auditor", metavar="TEXT", help="Who answers for the audit (ll144).")
 @click.option(
     "--experiment", metavar="NAME", help="The runs' experiment (mlflow).  [default: clinometer]"
 )
@@ -60,9 +61,9 @@ def share_command(
     it belongs. hub:
     files for the repository of each model on the Hugging Face hub, and of the benchmark. mlflow: a
     run of each model, by MLflow's own client and settings (MLFLOW_TRACKING_URI). ll144: the tables
-    of New York City's Local Law 144, of a run whose instrument selects candidates, or of a table
-    with columns race, sex and n, n_selected (or score). What was understood of the table is printed
-    first.
+    of New York City's Local Law 144 with intervals and tests, as CSV, JSON and a page, of a run
+    whose instrument selects candidates, or of a table with columns race, sex and n, n_selected (or
+    score). What was found is printed first.
     """
     for name, value in options.items():
         if value is not None and name not in FORMATS[form]:
@@ -103,14 +104,16 @@ def _write_hub_files(results: Path, options: Mapping[str, Any]) -> list[str]:
 def _write_law_tables(results: Path, options: Mapping[str, Any]) -> Iterator[str]:
     """Write the tables of Local Law 144; say what was understood before, and what they are not."""
     from clinometer.sharing.counts import read_counts
-    from clinometer.sharing.ll144 import NOT_EVIDENCE, describe, law_rates, write_tables
+    from clinometer.sharing.law_lines import describe
+    from clinometer.sharing.ll144 import law_rates, not_evidence, write_tables
 
     n_unknown = options["unknown"] or 0
     counts = read_counts(results, options["period"], options["source"], n_unknown)
+    counts = counts._replace(auditor=options["auditor"] or "")
     rates = law_rates(counts)
     yield from describe(rates, counts)
     yield from map(str, write_tables(rates, counts, options["out"]))
-    yield from (f"not evidence: {text}" for text in NOT_EVIDENCE)
+    yield from not_evidence(counts)
 
 
 #: Format → what writes it.

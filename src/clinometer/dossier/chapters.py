@@ -6,20 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clinometer.numbers import bracketed, number, percent
+from clinometer.numbers import bracketed, percent
 from clinometer.pieces.sections import Exchange, Quote, Term
 from clinometer.pieces.tables import (
-    ROW,
     ReportTable,
     TableCell,
-    TableColumn,
-    TableSpec,
-    head,
 )
 from clinometer.results.controls import KINDS
-from clinometer.sharing.counts import RUN
+from clinometer.sharing.law_page import law_tables, law_terms
 
-__all__ = ["Chapter", "chapters", "findings_chapter", "law_chapter"]
+__all__ = ["Chapter", "chapters", "findings_chapter", "full_stop", "law_chapter"]
 
 #: Means that a dossier shows; its JSON has all.
 MOST_MEANS = 30
@@ -117,9 +113,9 @@ def findings_chapter(content: Mapping[str, Any], most: int = MOST_MEANS) -> Chap
         caption += f" {rest} more are in dossier.json." if rest else ""
         heads = ("Stereotype", "Measure", "Mean and interval", "Verdict")
         tables.append(_texts_table(caption, heads, means))
-    keys = ("validity", "over_all", "remarks", "further")
-    sentences = [sentence for key in keys for sentence in findings[key]]
-    return Chapter("findings", "Findings", tuple(map(_full_stop, sentences)), tables=tuple(tables))
+    keys = ("validity", "in_people", "over_all", "remarks", "further")
+    text = [full_stop(sentence) for key in keys for sentence in findings[key]]
+    return Chapter("findings", "Findings", tuple(text), tables=tuple(tables))
 
 
 def _policy_chapter(content: Mapping[str, Any]) -> Chapter:
@@ -162,7 +158,7 @@ def _controls_chapter(content: Mapping[str, Any]) -> Chapter:
         (
             f"Controls are {kinds}: a lean that is known, and one that cannot be. Where they do "
             "not pass, an instrument is not shown to work on this model.",
-            *map(_full_stop, content["sensitivity"]),
+            *map(full_stop, content["sensitivity"]),
         ),
         tables=(
             _texts_table(
@@ -174,51 +170,17 @@ def _controls_chapter(content: Mapping[str, Any]) -> Chapter:
     )
 
 
-def _question_text(row: Mapping[str, Any]) -> str:
-    """Say how candidates were asked about, of a row of the law's tables."""
-    names = (row.get(name) for name in RUN if name != "model")
-    return ", ".join(dict.fromkeys(name for name in names if name not in (None, "none")))
-
-
-def _people(count: float) -> str:
-    return f"{count:,.0f}"
-
-
-def _ratio(ratio: float | None, excluded: bool) -> str:
-    return "left out" if excluded else number(ratio, 3)
-
-
-_LAW = TableSpec(
-    "Left out as below 2% of the data: {excluded}.",
-    (
-        head("grouping", "Table"),
-        TableColumn("Asked", ROW, _question_text, "text", same="in caption"),
-        TableColumn(
-            "Category",
-            "race gender",
-            lambda race, gender: " · ".join(filter(None, (race, gender))),
-            "text",
-        ),
-        TableColumn("Assessed", "n", _people),
-        TableColumn("Selected", "n_positive", _people),
-        TableColumn("Rate", "rate", number, digits=3),
-        TableColumn("Impact ratio", "impact_ratio excluded", _ratio),
-    ),
-)
-
-
 def law_chapter(content: Mapping[str, Any]) -> Chapter | None:
     """Return the tables of Local Law 144; None where no instrument selects candidates."""
     law = content["law_tables"]
     if law is None:
         return None
-    excluded = ", ".join(law["excluded"]) or "none"
     return Chapter(
         "law",
         "Selection rates and impact ratios",
         tuple(law["not_evidence_for"]),
-        (Term("Dates", law["dates"]), Term("Data source", law["data_source"])),
-        tables=(_LAW.render(law["tables"], excluded=excluded),),
+        law_terms(law),
+        tables=tuple(law_tables(law)),
     )
 
 
@@ -336,5 +298,6 @@ def _texts_table(
     return ReportTable(caption, tuple(map(TableCell, heads)), tuple(cells))
 
 
-def _full_stop(sentence: str) -> str:
+def full_stop(sentence: str) -> str:
+    """End a sentence."""
     return sentence if sentence.endswith((".", "”")) else f"{sentence}."

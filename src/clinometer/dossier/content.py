@@ -36,7 +36,7 @@ from clinometer.report.document import family_lines
 from clinometer.results.parquet import read_parquet
 from clinometer.results.subjects import say_simulated
 from clinometer.sharing.counts import SELECTIONS, read_counts
-from clinometer.sharing.ll144 import selection_rates, summary
+from clinometer.sharing.ll144 import law_rates, summary
 
 __all__ = ["CLAIMS_NOTHING", "NEVER_TESTED", "Evidence", "dossier_content", "measured_groups"]
 
@@ -104,10 +104,12 @@ def dossier_content(evidence: Evidence, today: date) -> dict[str, Any]:
         "run": _run(card, tables, model),
         "findings": {
             "validity": list(brief.validity),
+            "in_people": list(brief.in_people),
             "over_all": [
                 str(mean) for mean in brief.over_all if mean.level == "model" and mean.valid
             ],
             "remarks": list(brief.remarks),
+            "for_public": list(brief.for_public),
             "marks": None if brief.table is None else _table(brief.table),
             "further": family_lines(directory),
             "means": [asdict(lean) for lean in brief.means],
@@ -286,7 +288,7 @@ def _law_tables(directory: Path, model: str) -> dict[str, Any] | None:
         return None
     counts = read_counts(directory)
     counts = counts._replace(table=counts.table.filter(model=model))
-    return summary(selection_rates(counts.table), counts, "selection")
+    return summary(law_rates(counts), counts)
 
 
 def _checklists(content: Mapping[str, Any], profile: BiasProfile) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clinometer.dossier.chapters import chapters, findings_chapter, law_chapter
+from clinometer.dossier.chapters import chapters, findings_chapter, full_stop, law_chapter
 from clinometer.dossier.content import NEVER_TESTED
 from clinometer.pieces.sections import Term
 from clinometer.report.document import render_page
@@ -33,7 +33,11 @@ def dossier_page(content: Mapping[str, Any]) -> str:
 def public_page(content: Mapping[str, Any]) -> str:
     """Return the summary for the public, of one printed page."""
     profile = content["profile"]
-    findings = findings_chapter(content, most=0)
+    findings = content["findings"]
+    sentences = [*findings["validity"], *findings["for_public"], *findings["further"]]
+    # What is said in people needs no table of scores.
+    has_scores = not all(mean["in_people"] for mean in findings["means"])
+    marks = findings_chapter(content, most=0).tables if has_scores else ()
     untested = [
         f"{group['name']}: {group['not_measured']}"
         for group in profile["groups"]
@@ -43,8 +47,8 @@ def public_page(content: Mapping[str, Any]) -> str:
         "title": f"Bias test of {profile['system']['name']}: summary",
         "content": content,
         "terms": _public_terms(content),
-        "sentences": findings.text[:MOST_SENTENCES],
-        "marks": findings.tables,
+        "sentences": list(map(full_stop, sentences[:MOST_SENTENCES])),
+        "marks": marks,
         "law": law_chapter(content),
         "untested": [*untested, *NEVER_TESTED],
     }

@@ -24,6 +24,7 @@ from clinometer.pieces.prose import (
 from clinometer.pieces.validity import PRINTED_VALIDITY
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import CONDITIONS, Measure
+from clinometer.results.group_rates import compare_groups
 from clinometer.results.verdicts import CONSISTENT
 
 __all__ = ["ALL", "FACTORS", "Finding", "find", "run_text"]
@@ -63,7 +64,11 @@ class Finding:
     verdict_text: str
     """The same in words, with its sign."""
     direction: str
-    """Which way it leans, in words of the instrument; empty where that is not told."""
+    """Which way it leans, in words of the instrument, in people where it can say so; empty where
+    that is not told."""
+    in_people: str
+    """How both groups fare by these answers, whatever the verdict; empty where that is not known.
+    """
     mean: float
     neutral: float
     low: float | None
@@ -148,18 +153,21 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
     """
     rows = results.headline if level == "stereotype" else results.levels[level]
     measure = results.measure
+    rates = _group_rates(results)
     for row in rows.drop_nulls("estimate").iter_rows(named=True):
         run = row["model"], row["control_mode"]
         validity = results.validities.get(run)
         kind = headline_kind(row)
+        in_people = rates.get(_factors(row), "")
         yield Finding(
-            about={factor: row[column] for factor, column in FACTORS.items()},
+            about=dict(zip(FACTORS, _factors(row), strict=True)),
             level=level,
             instrument=name,
             subject=_subject(row, level),
             verdict=kind,
             verdict_text=_verdict_text(row, kind, measure),
-            direction=_direction(row, kind, results),
+            direction=(in_people or _direction(row, results)) if kind in LEANS else "",
+            in_people=in_people,
             mean=row["estimate"],
             neutral=measure.neutral,
             low=row["ci_low"],
@@ -199,12 +207,22 @@ def run_text(results: InstrumentResults, row: Mapping[str, Any]) -> str:
     return ", ".join(row[name] for name in ("model", "mode") if runs[name].n_unique() > 1)
 
 
-def _direction(row: Mapping[str, Any], kind: str, results: InstrumentResults) -> str:
-    """Say which way a stereotype leans, with its words; empty where it does not, or has none."""
+def _factors(row: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """Return the values of `FACTORS`."""
+    return tuple(row[column] for column in FACTORS.values())
+
+
+def _group_rates(results: InstrumentResults) -> dict[tuple[str | None, ...], str]:
+    """Say of each mean how both groups fare, by its factors; nothing of other instruments."""
+    rates = results.tables.details.get("group_rates")
+    rows = [] if rates is None else rates.rows(named=True)
+    return {_factors(row): compare_groups(row) for row in rows}
+
+
+def _direction(row: Mapping[str, Any], results: InstrumentResults) -> str:
+    """Say which way a stereotype leans, with its words; empty where it has none."""
     facts = results.plan.stereotypes.get(row["stereotype"] or "")
-    if facts is None or kind not in LEANS:
-        return ""
-    return _in_words(results.measure, facts, kind)
+    return "" if facts is None else _in_words(results.measure, facts, headline_kind(row))
 
 
 def _in_words(measure: Measure, facts: StereotypeFacts, kind: str) -> str:

@@ -85,7 +85,8 @@ class Section:
     examples: tuple[tuple[str, tuple[Exchange, ...]], ...] = ()  # summary, and what unfolds
     short: str = ""  # for the contents; where empty, the title
     open: bool = False  # whether it is read without unfolding it
-    place: Literal["before", "after", "last"] = "after"  # of the figure of each stereotype; or last
+    # First of all, before or after the figure of each stereotype, or last.
+    place: Literal["first", "before", "after", "last"] = "after"
 
     def numbered(self, place: int, *, figures: bool) -> Section:
         """End the key in a number, to tell parts apart; with `figures` their names too."""

@@ -29,6 +29,9 @@ __all__ = ["COUNTS", "RUN", "SELECTIONS", "Counts", "are_impossible", "read_coun
 #: The table of a results directory that has counts of selections, without its ending.
 SELECTIONS = "selections"
 
+#: The table with its instrument's own intervals of ratios.
+RATES = "selection_rates"
+
 #: Columns that tell runs apart, each of which has tables of its own; occupations are added up.
 RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "dimension")
 
@@ -48,6 +51,8 @@ class Counts(NamedTuple):
     source: str
     n_unknown: int = 0  # people of an unknown category of whom nothing else is known
     unused: Mapping[str, int] = MappingProxyType({})  # column → number of its values
+    run_ratios: pl.DataFrame | None = None  # of a run: ratios with the intervals of its instrument
+    auditor: str = ""
 
 
 def read_counts(
@@ -161,7 +166,9 @@ def _counts_of_run(path: Path, period: str | None, origin: str | None) -> Counts
     by_default = f"simulated candidates, selected by {models}; no applicant was assessed"
     # In tables of a run a category that is null stands for all of them.
     counts = read_parquet(file).drop_nulls(list(CATEGORIES))
-    return Counts(counts, _dates(period), origin or by_default)
+    rates = path / f"{RATES}.parquet"
+    ratios = read_parquet(rates) if rates.is_file() else pl.DataFrame()
+    return Counts(counts, _dates(period), origin or by_default, run_ratios=ratios)
 
 
 def _dates(period: str) -> str:

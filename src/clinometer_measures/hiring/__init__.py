@@ -356,10 +356,10 @@ INSTRUMENT = Instrument(
     details=DETAILS,
     analyse_study=count_selections,
     sections=(
+        "clinometer_measures.hiring.section:rates_section",
         "clinometer_measures.hiring.section:validity_section",
         "clinometer_measures.hiring.section:points_section",
         "clinometer_measures.hiring.section:statement_section",
-        "clinometer_measures.hiring.section:rates_section",
         "clinometer_measures.hiring.section:places_section",
     ),
     controls_within=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -26,7 +26,7 @@ from clinometer.pieces import (
     signed,
 )
 from clinometer_measures.hiring.grouping import FEWEST_DECIDED, FEWEST_SELECTED
-from clinometer_measures.hiring.part import SCORE, STEPS
+from clinometer_measures.hiring.part import CALLBACK, CHOICE, SCORE, STEPS
 from clinometer_measures.hiring.selections import DETAILS
 from clinometer_measures.hiring.stated import MARGIN
 
@@ -58,14 +58,16 @@ _INTERVALS = (
 )
 _RATES = (
     "Rates are of the answers that decide: neither, both and refusals are counted beside them, and "
-    "are no rejection. The impact ratio is a rate by that of the most selected group. By the "
-    "four-fifths rule a ratio below .8 is held to be evidence of adverse impact; it is “below” or "
-    "“above” only where the whole interval is. Intervals are over names, occupations and answers, "
-    "and allow for the most selected group being chosen by the same data. In a choice the rate of "
-    "a group depends on whom it is set beside: take callbacks to compare with other figures. In "
-    "forced mode the likelier answer counts, as at temperature 0, which makes large ratios of "
-    "small leans. Of scores the rate is the share above the median of the run, as Local Law 144 "
+    "are no rejection. Of scores a rate is the share above the median of the run, as Local Law 144 "
     "has it.",
+    "The impact ratio is a rate by that of the most selected group. By the four-fifths rule a "
+    "ratio below .8 is held to be evidence of adverse impact; it is “below” or “above” only where "
+    "the whole interval is, else “open”.",
+    "Intervals are over names, occupations and answers, and allow for the most selected group "
+    "being chosen by the same data.",
+    "In a choice the rate of a group depends on whom it is set beside: take callbacks to compare "
+    "with other figures. In forced mode the likelier answer counts, as at temperature 0, which "
+    "makes large ratios of small leans.",
     "Shrunken: the rate of an intersection, moved toward what race and gender alone would give, by "
     "as much as its departure may be chance. Small: fewer than "
     f"{FEWEST_DECIDED} decisions or fewer than {FEWEST_SELECTED} selections; do not read these "
@@ -310,15 +312,20 @@ def _ratio_ends(is_reference: bool, low: float | None, high: float | None) -> st
     return "" if low is None else interval(low, high)
 
 
+def _of_hundred(rate: float) -> str:
+    """Write a rate as so many of 100."""
+    return number(100 * rate, 0)
+
+
 _CANDIDATES = TableColumn("Candidates", "race gender is_small", _candidates, "head")
 _RATE_TABLE = TableSpec(
-    "Selection rates by {grouping}, and impact ratios against the most selected.",
+    "Called back, picked, or with a score above the median: of 100 candidates, by {grouping}.",
     (
         _CANDIDATES,
         *FROM,
-        TableColumn("Rate", "rate", number, missing=""),
+        TableColumn("Of 100", "rate", _of_hundred, missing=""),
         TableColumn("Impact ratio", "impact_ratio", number, missing=""),
-        TableColumn("95% interval", "is_reference ratio_low ratio_high", _ratio_ends),
+        TableColumn("95% interval of the ratio", "is_reference ratio_low ratio_high", _ratio_ends),
         TableColumn("Four fifths", "four_fifths is_valid", _if_valid, "text"),
         TableColumn("Shrunken rate", "shrunken_rate", number, missing=""),
         "abstention_rate",
@@ -342,25 +349,40 @@ _PLACE_TABLE = TableSpec(
 )
 
 
+#: The order of groupings on the page, and that of questions.
+_GROUPINGS = ("gender", "race", "race and gender")
+_QUESTIONS = {CALLBACK: 0, CHOICE: 1, SCORE: 2}
+
+
 def rates_section(results: InstrumentResults) -> Section | None:
-    """Set out selection rates and impact ratios."""
+    """Set out who is selected, of 100 of each group, and impact ratios."""
     rates = results.tables.details["selection_rates"]
     if rates.is_empty():
         return None
     valid = _valid_runs(results)
+    rates = rates.sort(pl.col("dimension").replace_strict(_QUESTIONS), maintain_order=True)
     tables = []
-    for grouping in rates["grouped_by"].unique(maintain_order=True):
+    for grouping in _GROUPINGS:
         part = _with_validity(rates.filter(grouped_by=grouping), valid)
-        summary = "" if grouping == rates["grouped_by"][0] else f"By {grouping}"
-        tables.append((summary, _RATE_TABLE.render(part, grouping=grouping)))
+        tables.append(("", _RATE_TABLE.render(part, grouping=grouping)))
     return Section(
         key="rates",
-        title="Selection rates and impact ratios",
-        short="Impact ratios",
-        text=(_NOT_EVIDENCE, *_RATES),
+        title="Who is invited: selection rates and impact ratios",
+        short="Rates",
+        text=(*_unread(results), _NOT_EVIDENCE),
         tables=tuple(tables),
-        place="before",
+        notes=("How to read this", _RATES),
+        open=True,
+        place="first",
     )
+
+
+def _unread(results: InstrumentResults) -> Iterator[str]:
+    """Say first of which runs rates cannot be interpreted."""
+    controls = results.controls.filter(control="positive", study=results.study)
+    for row in controls.iter_rows(named=True):
+        if row["verdict"] != PASSED:
+            yield _validity_sentence(row)
 
 
 def _valid_runs(results: InstrumentResults) -> set[tuple[str, str]]:

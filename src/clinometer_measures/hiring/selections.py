@@ -18,6 +18,7 @@ import polars as pl
 
 from clinometer.authoring import (
     CONDITIONS,
+    GROUP_RATES,
     Meaning,
     Schema,
     Study,
@@ -28,6 +29,7 @@ from clinometer.authoring import (
     columns,
     typed_columns,
 )
+from clinometer_measures.hiring.contrasts import contrast_rates
 from clinometer_measures.hiring.grouping import (
     FEWEST_DECIDED,
     FEWEST_SELECTED,
@@ -146,6 +148,7 @@ DETAILS = {
         "a row per stated group: difference of scores by names, by statement, and between the two",
         _COLUMNS,
     ),
+    "group_rates": GROUP_RATES,
     "resume_checks": Table(
         "answers",
         _CHECKS,
@@ -158,7 +161,8 @@ DETAILS = {
 def count_selections(scores: pl.LazyFrame, study: Study) -> Tables:
     """Count the candidates of one model and study who were selected; `scores`: `results.SCORES`.
 
-    Tables: `selections`, `selection_rates`, `score_places`, `stated_groups`, `resume_checks`.
+    Tables: `selections`, `selection_rates`, `score_places`, `stated_groups`, `group_rates`,
+    `resume_checks`.
     """
     answers = scores.filter(pl.col("instrument") == NAME, pl.col("mode") != "likelihood").collect()
     answers = answers.with_columns(
@@ -167,8 +171,9 @@ def count_selections(scores: pl.LazyFrame, study: Study) -> Tables:
     )
     part = part_of(study)
     cued_keys = [*part.cues] if part else []
+    in_contrasts = answers.filter(pl.col("control").is_null())
     # What is stated is no signal of a name.
-    contrasts = answers.filter(pl.col("control").is_null(), ~pl.col("stereotype").is_in(cued_keys))
+    contrasts = in_contrasts.filter(~pl.col("stereotype").is_in(cued_keys))
     candidates = _candidates(contrasts, study)
     by_occupation = counted_by(candidates, [*_RUN, "occupation", "race", "gender"])
     rates: list[dict[str, Any]] = []
@@ -183,6 +188,7 @@ def count_selections(scores: pl.LazyFrame, study: Study) -> Tables:
         "selection_rates": pl.DataFrame(rates, schema=_RATES),
         "score_places": pl.DataFrame(places, schema=_PLACES),
         "stated_groups": pl.DataFrame([*_all_statement_rows(scores, study)], schema=_STATEMENTS),
+        "group_rates": contrast_rates(in_contrasts, study),
         "resume_checks": _checks(answers.filter(control="positive")),
     }
     return Tables(as_estimates([], {}), details)

@@ -12,13 +12,10 @@ import altair as alt
 
 from clinometer.numbers import interval, number, p_value
 from clinometer.pieces.drawing.charts import Row, in_layers, tooltips, vega_lite
-from clinometer.pieces.drawing.theme import HEAT
+from clinometer.pieces.drawing.theme import HEAT, LABEL_SIZE, text_width
 from clinometer.pieces.prose import ALPHA
 
 __all__ = ["Grid", "between", "cells", "class_colors", "class_of", "map_cell"]
-
-#: The width of a label, of rows and of slanted columns.
-_DOWN, _ACROSS = 230, 320
 
 
 @dataclass(frozen=True)
@@ -46,14 +43,12 @@ def cells(rows: Sequence[Row], grid: Grid) -> Row:
     """
     (x_title, x_order), (y_title, y_order) = grid.across, grid.down
     plain: Row = {"grid": False, "ticks": False, "labelPadding": 5}
-    # A letter is about 7 pixels wide.
-    is_long = max(map(len, x_order), default=0) * 7 > grid.width
+    is_long = any(text_width(name, LABEL_SIZE) > grid.width for name in x_order)
     turned: Row = {"labelAngle": -40, "labelAlign": "left"} if is_long else {"labelAngle": 0}
     x_axis = alt.Axis(
-        title=x_title or None, orient="top", labelLimit=_ACROSS, labelBaseline="bottom",
-        **turned, **plain,
-    )  # fmt: skip
-    y_axis = alt.Axis(title=y_title or None, labelLimit=_DOWN, **plain)
+        title=x_title or None, orient="top", labelBaseline="bottom", **turned, **plain
+    )
+    y_axis = alt.Axis(title=y_title or None, **plain)
     chart = alt.Chart().encode(
         x=_ordered(alt.X, "across", x_order, x_axis),
         y=_ordered(alt.Y, "down", y_order, y_axis),

@@ -16,7 +16,7 @@ from typing import Any
 import altair as alt
 
 from clinometer.numbers import interval, number, p_value
-from clinometer.pieces.drawing.theme import CONFIG, line_styles
+from clinometer.pieces.drawing.theme import CONFIG, LABEL_SIZE, line_styles, text_width
 from clinometer.results import Measure
 
 __all__ = [
@@ -54,8 +54,6 @@ LABELS = 165
 _TITLED = 160
 #: The width of a letter of a column's name, and the lines that a name may take.
 _LETTER, _LINES = 8.0, 3
-#: The width of a letter of a label, and the most that labels take.
-_LABEL_LETTER, _LABELS_AT_MOST = 6.5, 300
 #: Panels side by side.
 COLUMNS = 3
 TIPS = (
@@ -206,9 +204,9 @@ def blocks(
 
 
 def labels_width(rows: Sequence[Row], least: int = LABELS) -> int:
-    """Return the width that the labels of rows need, in pixels, within limits."""
-    longest = max((len(str(row["label"])) for row in rows), default=0)
-    return max(least, min(math.ceil(_LABEL_LETTER * longest), _LABELS_AT_MOST))
+    """Return the width that the labels of rows need, in pixels."""
+    widths = (text_width(str(row["label"]), LABEL_SIZE) for row in rows)
+    return max(least, math.ceil(max(widths, default=0)))
 
 
 def _column_width(columns: int, labels: int) -> int:
@@ -224,7 +222,6 @@ def _header(width: int, panels: Sequence[str]) -> Row:
         "title": None,
         "labels": len(panels) > 1,
         "labelAnchor": "start",
-        "labelLimit": max(width, 220),
         "labelPadding": 4,
     }
     if width >= _TITLED or not panels:
@@ -337,7 +334,6 @@ def down(rows: Sequence[Row], labels: int = LABELS, field: str = "label", **opti
         # Of one width, whatever the labels are, so that blocks stand under each other.
         minExtent=labels,
         maxExtent=labels,
-        labelLimit=labels + 5,
         grid=True,
         ticks=False,
         labelPadding=6,

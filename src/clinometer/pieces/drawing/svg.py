@@ -7,14 +7,16 @@ of models and studies: only elements and attributes that draw are kept.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import vl_convert
 
-from clinometer.pieces.drawing.theme import light
+from clinometer.pieces.drawing.theme import light, text_width
 from clinometer.texts import visible
 
 __all__ = ["draw", "for_file", "for_page"]
@@ -79,6 +81,11 @@ _INHERITED = (
 #: What Vega says of a mark before its tooltip, by the names of our columns.
 _CHANNELS = re.compile(r"^(?:[a-z_]{2,}: [^;]*; )*(?=[A-Z])|; [^;:]+: null(?=;|$)")
 
+_TRANSFORM = re.compile(r"(\w+)\(([^)]*)\)")
+
+#: Which part of a text lies before its place.
+_ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
+
 _VARIABLE = re.compile(r"var\(--([\w-]+)\)")
 
 #: Not needed in HTML.
@@ -95,7 +102,63 @@ def draw(spec: dict[str, Any]) -> ElementTree.Element:
         for child in [*parent]:
             if child.tag not in _DRAWING_TAGS or child.get("display") == "none":
                 parent.remove(child)
+    _make_room(svg)
     return svg
+
+
+def _make_room(svg: ElementTree.Element) -> None:
+    """Widen the view of a drawing until no text reaches beyond it, in whatever usual font."""
+    left, top, width, height = map(float, svg.get("viewBox", "0 0 0 0").split())
+    corners = [(left, top), (left + width, top + height), *_text_corners(svg, _Place())]
+    xs, ys = zip(*corners, strict=True)
+    left, top = math.floor(min(xs)), math.floor(min(ys))
+    size = math.ceil(max(xs)) - left, math.ceil(max(ys)) - top
+    svg.set("viewBox", f"{left} {top} {size[0]} {size[1]}")
+    for name, length in zip(("width", "height"), size, strict=True):
+        svg.set(name, str(length))
+
+
+class _Place(NamedTuple):
+    """Where an element begins, and by how much it is turned, in radians."""
+
+    x: float = 0.0
+    y: float = 0.0
+    angle: float = 0.0
+
+    def moved(self, x: float, y: float) -> _Place:
+        """Go on from here, along and across the direction of the text."""
+        cos, sin = math.cos(self.angle), math.sin(self.angle)
+        return self._replace(x=self.x + x * cos - y * sin, y=self.y + x * sin + y * cos)
+
+    def transformed(self, transform: str) -> _Place:
+        """Follow a transform, of which Vega writes shifts and turns."""
+        place = self
+        for name, arguments in _TRANSFORM.findall(transform):
+            numbers = [float(value) for value in re.split("[, ]+", arguments)]
+            if name == "translate":
+                place = place.moved(numbers[0], (*numbers, 0.0)[1])
+            elif name == "rotate":
+                place = place._replace(angle=place.angle + math.radians(numbers[0]))
+        return place
+
+
+def _text_corners(element: ElementTree.Element, place: _Place) -> Iterator[tuple[float, float]]:
+    """Yield the corners of the texts in an element; a line of a text begins at its `dy`."""
+    place = place.transformed(element.get("transform", ""))
+    if element.tag != f"{_SVG}text":
+        for child in element:
+            yield from _text_corners(child, place)
+        return
+    size = float(element.get("font-size", "11").removesuffix("px"))
+    bold = element.get("font-weight") in ("bold", "600", "700")
+    anchor = _ANCHORS[element.get("text-anchor", "start")]
+    lines = [element.text or "", *(tspan.text or "" for tspan in element)]
+    for line in filter(None, lines):
+        length = text_width(line, size, bold=bold)
+        for end in (-anchor * length, (1 - anchor) * length):
+            for height in (-0.8 * size, 0.3 * size):
+                corner = place.moved(end, height)
+                yield corner.x, corner.y
 
 
 def _visible(value: Any) -> Any:

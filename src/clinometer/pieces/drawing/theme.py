@@ -8,6 +8,7 @@ light values of the same style sheet (`svg`).
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -19,11 +20,13 @@ __all__ = [
     "CONFIG",
     "HEAT",
     "HEAT_STEPS",
+    "LABEL_SIZE",
     "YES",
     "category_colors",
     "line_styles",
     "light",
     "stylesheet",
+    "text_width",
 ]
 
 _CATEGORIES = ("race", "gender", "religion", "health")
@@ -39,6 +42,9 @@ YES = tuple(f"var(--yes-{step})" for step in range(5))
 #: Ten classes of an activation, from none to all.
 ACTIVATION = tuple(f"var(--active-{step})" for step in range(10))
 
+#: The size of the letters of labels.
+LABEL_SIZE = 12
+
 CONFIG: dict[str, Any] = {
     "background": None,
     "font": _FONT,
@@ -51,11 +57,12 @@ CONFIG: dict[str, Any] = {
         "gridColor": "var(--grid)",
         "domainColor": "var(--line)",
         "tickColor": "var(--line)",
-        "labelFontSize": 12,
+        "labelFontSize": LABEL_SIZE,
         "titleFontSize": 12,
-        "labelLimit": 170,
+        # 0: no label is cut; `svg.draw` makes room for what is longer than its place.
+        "labelLimit": 0,
     },
-    "header": {"labelColor": "var(--ink)", "labelFontSize": 13, "labelLimit": 420, "title": None},
+    "header": {"labelColor": "var(--ink)", "labelFontSize": 13, "labelLimit": 0, "title": None},
     "legend": {
         "labelColor": "var(--ink)",
         "titleColor": "var(--soft)",
@@ -64,10 +71,32 @@ CONFIG: dict[str, Any] = {
         "titleFontSize": 12,
         "orient": "top",
         "titleLimit": 500,
-        "labelLimit": 260,
+        "labelLimit": 0,
     },
     "title": {"color": "var(--ink)", "anchor": "start", "frame": "group", "fontSize": 13},
 }
+
+
+#: Letters that are narrower or wider than others, in DejaVu Sans.
+_NARROW, _WIDE = frozenset(" ijlftrI.,:;'|!/()[]-·’"), frozenset("mwMW@%…—→")
+
+
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Return how wide a text may be, in pixels, in the widest of the usual fonts, DejaVu Sans.
+
+    Drawings are laid out with a narrower font than some readers have: Linux shows DejaVu Sans.
+    """
+    ems = sum(map(_letter_width, text))
+    return ems * size * (1.12 if bold else 1.0)
+
+
+def _letter_width(letter: str) -> float:
+    """Return the width of a letter in ems."""
+    if letter in _NARROW:
+        return 0.42
+    if letter in _WIDE or unicodedata.east_asian_width(letter) in ("W", "F"):
+        return 1.0
+    return 0.78 if letter.isupper() else 0.64
 
 
 @cache

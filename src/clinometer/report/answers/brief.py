@@ -38,7 +38,9 @@ class InBrief:
     incomplete: tuple[str, ...]
     elsewhere: tuple[str, ...]  # which answers were not asked with the key of the plan
     validity: tuple[str, ...]
+    in_people: tuple[str, ...]  # how the groups of a category that leans fare, the largest first
     remarks: tuple[str, ...]  # of instruments, what their means do not show
+    for_public: tuple[str, ...]  # what was found, in people where an instrument can say so
     certainty: str
     strongest: tuple[Strongest, ...]
     means: tuple[Finding, ...]  # of all stereotypes, the strongest first
@@ -59,6 +61,7 @@ class InBrief:
             ("Simulated", (self.simulated,)),
             ("From elsewhere", self.elsewhere),
             ("Instruments", self.validity),
+            ("In people", self.in_people),
             ("Means", tuple(str(mean) for mean in self.over_all if mean.valid)),
             ("Beside the means", self.remarks),
             *self._certainty(),
@@ -68,7 +71,11 @@ class InBrief:
         return [f"{name}: {' '.join(sentences)}" for name, sentences in _full_stops(answers)]
 
     def _findings(self) -> tuple[Answered, ...]:
-        return ("Instruments", self.validity), ("Beside the means", self.remarks)
+        return (
+            ("Instruments", self.validity),
+            ("In people", self.in_people),
+            ("Beside the means", self.remarks),
+        )
 
     def _certainty(self) -> tuple[Answered, ...]:
         return (("Certainty", (self.certainty,)),)

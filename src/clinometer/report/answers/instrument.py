@@ -62,10 +62,11 @@ READING_TITLE = "How to read this"
 def instrument_sections(results: InstrumentResults) -> tuple[Section, ...]:
     """Make the sections in the order of the page; one without data is left out."""
     instrument = instrument_of(results.instrument)
-    by_place: dict[str, list[Section]] = {"before": [], "after": [], "last": []}
+    by_place: dict[str, list[Section]] = {"first": [], "before": [], "after": [], "last": []}
     for section in draw_sections(instrument.sections if instrument else (), results):
         by_place[section.place].append(section)
     ordered = (
+        *by_place["first"],
         _verdict_section(results),
         people_section(results),
         content_section(results),

@@ -45,6 +45,8 @@ def screen_lines(brief: InBrief) -> Iterator[str]:
     for sentence in brief.elsewhere:
         yield f"From elsewhere: {sentence}"
     yield _controls(brief)
+    if brief.in_people:
+        yield f"In people: {'. '.join(brief.in_people[:MOST_LEANS])}"
     strongest = {finding.instrument: finding for finding in reversed(brief.means) if finding.told}
     for finding in [*reversed(strongest.values())][:MOST_LEANS]:  # of each instrument one
         yield f"Strongest: {finding.headline}"

@@ -7,7 +7,7 @@ an answer; what changed since the last audit; what this does not show; what to d
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -95,7 +95,11 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         incomplete=tuple(f"{model}: {text}" for model, text in answers.unfinished.items()),
         elsewhere=(*plan.elsewhere, *elsewhere_sentences(answers.progress)),
         validity=validity,
+        in_people=tuple(_in_people(over_all)),
         remarks=tuple(filter(None, remarks)),
+        for_public=tuple(
+            sentence for name in instruments for sentence in _for_public(over_all, name)
+        ),
         certainty=". ".join(filter(None, (_looks(plan), _certainty(instruments)))),
         strongest=tuple(
             _with_answer(finding, answers)
@@ -216,6 +220,35 @@ def _remark(name: str, results: InstrumentResults, means: Sequence[Finding]) -> 
     )
     text = ". ".join(filter(None, sentences))
     return f"{capital(name)}: {lower_first(text)}." if text else ""
+
+
+def _in_people(over_all: Sequence[Finding]) -> Iterator[str]:
+    """Say how both groups of a category that leans fare, the largest lean first."""
+    several_runs = len({(lean.about["model"], lean.about["mode"]) for lean in over_all}) > 1
+    leans = _one_of_a_category(lean for lean in over_all if lean.told)
+    for lean in sorted(leans, key=lambda lean: -abs(lean.strength)):
+        run = f"{lean.run_name}: " if several_runs else ""
+        yield f"{run}{lean.in_people if run else capital(lean.in_people)}"
+
+
+def _one_of_a_category(findings: Iterable[Finding]) -> list[Finding]:
+    """Return of each category the first question (dimension) that says how its groups fare."""
+    first_of: dict[tuple[str | None, ...], Finding] = {}
+    for finding in findings:
+        if finding.level == "category" and finding.in_people:
+            factors = {name: value for name, value in finding.about.items() if name != "dimension"}
+            first_of.setdefault(tuple(factors.values()), finding)
+    return [*first_of.values()]
+
+
+def _for_public(over_all: Sequence[Finding], name: str) -> Iterator[str]:
+    """Say what an instrument found in people, whether it leans or not; else by its scores."""
+    findings = [finding for finding in over_all if finding.instrument == name and finding.valid]
+    in_people = _one_of_a_category(findings)
+    for finding in in_people:
+        yield f"{capital(finding.in_people)}: {finding.lean}"
+    if not in_people:
+        yield from (str(finding) for finding in findings if finding.level == "model")
 
 
 def _count_word_leans(results: InstrumentResults) -> str:

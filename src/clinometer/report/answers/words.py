@@ -183,7 +183,7 @@ def _heat_map(stereotype: str, sets: Sequence[str], title: str, *, bare: bool) -
 
 def _block(name: str, is_stereotype: Row, title: str | None, *, bare: bool) -> Row:
     """Draw a block as plain Vega-Lite: altair takes long over one for each stereotype."""
-    axis: Row = {"titleAnchor": "start", "orient": "top", "labelAngle": -40, "labelLimit": 240}
+    axis: Row = {"titleAnchor": "start", "orient": "top", "labelAngle": -40}
     x = {"title": title, "axis": {**axis, "grid": False} if title else None}
     sort = {"field": "rank", "op": "min"}
     legend: Row = {"symbolType": "square", "symbolSize": 150, "columns": 4}
