@@ -36,6 +36,7 @@ from clinometer.pieces.tables import (
     TableSpec,
     head,
 )
+from clinometer.pieces.validity import PRINTED_VALIDITY
 from clinometer.pieces.views import AnswerResults, InstrumentResults, who
 from clinometer.results import Measure
 from clinometer.results.verdicts import FAILED
@@ -118,13 +119,13 @@ def validity(results: InstrumentResults) -> Statement | None:
     if not validities:
         return None
     if len(validities) > MOST_ANSWERS:
-        counts = Counter(validity.verdict for validity in validities.values())
+        counts = Counter(PRINTED_VALIDITY[found.verdict] for found in validities.values())
         shares = [f"{verdict} in {n} of {len(validities)}" for verdict, n in counts.items()]
         return Statement("Validity", f"Models and modes: {', '.join(shares)}.")
     texts = []
     for (model, mode), validity in validities.items():
         reasons = ", ".join([*validity.outcomes, validity.reliability])
-        texts.append(f"{model}, mode {mode}: {validity.verdict} ({reasons})")
+        texts.append(f"{model}, mode {mode}: {PRINTED_VALIDITY[validity.verdict]} ({reasons})")
     return Statement("Validity", f"{'; '.join(texts)}.")
 
 
