@@ -23,8 +23,9 @@ from clinometer.sharing.ll144 import (
 __all__ = ["LAW_TABLE", "law_page", "law_rows", "law_terms"]
 
 _NOTES = (
-    "Of 100: selected of 100 assessed; of scores, selected are those above the median of all. Impact "
-    "ratio: the rate by the benchmark, the highest of a known category with 2% of the data or more.",
+    "Of 100: selected of 100 assessed; of scores, selected are those above the median of all.",
+    "Impact ratio: the rate by the benchmark, the highest rate of a known category with 2% of the "
+    "data or more.",
     "Four fifths: by the rule of thumb of federal guidelines (29 CFR 1607.4 D) a ratio below .8 is "
     "held to be evidence of adverse impact. Below or above: the whole 95% interval of the ratio "
     "is; open: .8 lies in it.",
