@@ -339,7 +339,7 @@ def test_an_audit_ends_with_what_it_found_in_lines_or_as_json(run: Run, answers:
     assert {"Controls", "Next"} <= {*heads} and any(" · " in line for line in lines)
     code, stdout, _ = run("report", "r", "--verbose")
     heads = [line.split(":")[0] for line in stdout.splitlines()]
-    assert {"Instruments", "Leans", "Certainty", "Strongest", "Next"} <= {*heads}
+    assert {"Instruments", "Means", "Certainty", "Strongest", "Next"} <= {*heads}
     code, stdout, err = run("report", "r", "--json", "--csv", "tables")
     content = json.loads(stdout)
     assert code == 0 and "tables: tables" in err

@@ -13,7 +13,7 @@ from clinometer.pieces.tables import (
     TableCell,
 )
 from clinometer.results.controls import KINDS
-from clinometer.sharing.law_page import law_tables, law_terms
+from clinometer.sharing.law_page import LAW_TABLE, law_rows, law_terms
 
 __all__ = ["Chapter", "chapters", "findings_chapter", "full_stop", "law_chapter"]
 
@@ -180,7 +180,7 @@ def law_chapter(content: Mapping[str, Any]) -> Chapter | None:
         "Selection rates and impact ratios",
         tuple(law["not_evidence_for"]),
         law_terms(law),
-        tables=tuple(law_tables(law)),
+        tables=tuple(LAW_TABLE.render(rows, grouping=name) for name, rows in law_rows(law).items()),
     )
 
 

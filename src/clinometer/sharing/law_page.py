@@ -7,7 +7,7 @@ from typing import Any
 
 from clinometer.numbers import interval, number, p_value
 from clinometer.pieces.sections import Term
-from clinometer.pieces.tables import ROW, ReportTable, TableColumn, TableSpec
+from clinometer.pieces.tables import ROW, TableColumn, TableSpec
 from clinometer.report.document import render_page
 from clinometer.sharing.counts import RUN
 from clinometer.sharing.ll144 import (
@@ -20,11 +20,12 @@ from clinometer.sharing.ll144 import (
     name_category,
 )
 
-__all__ = ["law_page", "law_tables", "law_terms"]
+__all__ = ["LAW_TABLE", "law_page", "law_rows", "law_terms"]
 
 _NOTES = (
-    "Rate: selected of 100 assessed; of scores, those above the median of all. Impact ratio: the "
-    "rate by the benchmark, the highest rate of a known category with 2% of the data or more.",
+    "Of 100: selected of 100 assessed; of scores, selected are those above the median of all.",
+    "Impact ratio: the rate by the benchmark, the highest rate of a known category with 2% of the "
+    "data or more.",
     "Four fifths: by the rule of thumb of federal guidelines (29 CFR 1607.4 D) a ratio below .8 is "
     "held to be evidence of adverse impact. Below or above: the whole 95% interval of the ratio "
     "is; open: .8 lies in it.",
@@ -89,14 +90,15 @@ def _mark(row: Mapping[str, Any]) -> str:
     return ", ".join(mark for mark, applies in marks.items() if applies)
 
 
-_TABLE = TableSpec(
+#: With the rows of a grouping.
+LAW_TABLE = TableSpec(
     "By {grouping}.",
     (
         TableColumn("Category", ROW, name_category, "head"),
         TableColumn("Model", "model", align="text", same="left out"),
         TableColumn("Asked", ROW, _question_text, "text", same="left out"),
         TableColumn("Assessed", "n", _people),
-        TableColumn("{selected}", "n_positive", _people),
+        TableColumn("Selected", "n_positive", _people),
         TableColumn("Of 100", "rate", _of_hundred, missing=""),
         TableColumn("95% interval", "rate_low rate_high", _rate_ends),
         TableColumn("Impact ratio", ROW, _ratio, "number"),
@@ -108,14 +110,12 @@ _TABLE = TableSpec(
 )
 
 
-def law_tables(law: Mapping[str, Any]) -> list[ReportTable]:
-    """Set out the tables of a `ll144.summary`: sex, race/ethnicity, intersections."""
-    selected = "Above the median" if law["kind"] == "scoring" else "Selected"
-    tables = []
-    for grouping in GROUPINGS:
-        rows = [{"model": None, **row} for row in law["tables"] if row["grouping"] == grouping]
-        tables.append(_TABLE.render(rows, grouping=grouping, selected=selected))
-    return tables
+def law_rows(law: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each table of a `ll144.summary`: sex, race/ethnicity, intersections."""
+    rows: dict[str, list[dict[str, Any]]] = {grouping: [] for grouping in GROUPINGS}
+    for row in law["tables"]:
+        rows[row["grouping"]].append({"model": None, **row})
+    return rows
 
 
 def law_terms(law: Mapping[str, Any]) -> tuple[Term, ...]:
@@ -142,7 +142,7 @@ def law_page(law: Mapping[str, Any]) -> str:
         "title": f"{law['kind'].capitalize()} rates and impact ratios",
         "law": law,
         "terms": terms,
-        "tables": law_tables(law),
+        "tables": [LAW_TABLE.render(rows, grouping=name) for name, rows in law_rows(law).items()],
         "notes": (*_NOTES, _OF_A_RUN if law["simulated"] else _OF_PEOPLE),
     }
     return render_page("ll144.html.j2", {}, context)

@@ -93,7 +93,7 @@ _SIMULATED = (
 
 def not_evidence(counts: Counts) -> list[str]:
     """Say what tables are no evidence for, of people and of simulated candidates."""
-    return [_ARITHMETIC] if counts.run_ratios is None else [_ARITHMETIC, _SIMULATED]
+    return [_ARITHMETIC] if counts.run_ratios is None else [_SIMULATED, _ARITHMETIC]
 
 
 def selection_rates(counts: object) -> pl.DataFrame:

@@ -78,7 +78,7 @@ CONFIG: dict[str, Any] = {
 
 
 #: Letters that are narrower or wider than others, in DejaVu Sans.
-_NARROW, _WIDE = frozenset(" ijlftrI.,:;'|!/()[]-·’"), frozenset("mwMW@%…—→")
+_NARROW, _WIDE = frozenset(" ijlftrI.,:;'|!/()[]-·’"), frozenset("mwMW@%…—→<>=+−±×÷~#&^")
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
