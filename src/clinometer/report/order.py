@@ -33,7 +33,7 @@ def _place(row: Mapping[str, Any]) -> str:
 ORDER = TableSpec(
     "Rank by distance from neutral, 1 the nearest; all ranks of a measure hold at once.",
     (
-        TableColumn("", ROW, _name, align="head"),
+        TableColumn("Instrument", ROW, _name, align="head"),
         TableColumn("Run", "run"),
         TableColumn("Mean", "mean", number),
         TableColumn("In these prompts", "low high", interval),

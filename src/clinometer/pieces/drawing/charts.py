@@ -21,6 +21,7 @@ from clinometer.results import Measure
 
 __all__ = [
     "LABELS",
+    "STEP",
     "TIPS",
     "Axis",
     "Row",
@@ -50,6 +51,8 @@ Layers = Callable[[list[Row], "Axis"], list[Any]]
 
 #: The width of the labels on the left.
 LABELS = 165
+#: The height of a row.
+STEP = 21
 #: The least width of a column whose axis has a title; the caption says it too.
 _TITLED = 160
 #: The width of a letter of a column's name, and the lines that a name may take.
@@ -175,11 +178,16 @@ def in_panels(
 
 
 def blocks(
-    rows: Sequence[Row], axis: Axis, layers: Layers, labels: int = LABELS, width: int = 0
+    rows: Sequence[Row],
+    axis: Axis,
+    layers: Layers,
+    labels: int = LABELS,
+    width: int = 0,
+    step: int = STEP,
 ) -> Row:
     """Stack one block per category, a column per panel; only the last carries the axis.
 
-    `width`: of a column; 0: its share of the page.
+    `width`: of a column; 0: its share of the page. `step`: height of a row; pixels both.
     """
     names = list(dict.fromkeys(row["block"] for row in rows))
     panels = list(dict.fromkeys(row["panel"] for row in rows))
@@ -197,7 +205,7 @@ def blocks(
             "facet": {"column": column},
             "spacing": 18,
             "bounds": "flush",  # so that the same column has one place in all blocks
-            "spec": {**marks, "width": width, "height": {"step": 21}},
+            "spec": {**marks, "width": width, "height": {"step": step}},
         }
         blocks.append({**block, "title": name} if name else block)
     return vega_lite({"vconcat": blocks, "spacing": 4}, rows)

@@ -11,6 +11,7 @@ import altair as alt
 from clinometer.numbers import number
 from clinometer.pieces.drawing.charts import (
     LABELS,
+    STEP,
     TIPS,
     Axis,
     Row,
@@ -55,8 +56,9 @@ def forest(
     labels: int = LABELS,
     tips: Sequence[tuple[str, str]] = TIPS,
     width: int = 0,
+    step: int = STEP,
 ) -> Row:
-    """Draw means with intervals, stacked in blocks, one column per panel; `width`: see `blocks`.
+    """Draw means with intervals, stacked in blocks, one column per panel; sizes as in `blocks`.
 
     `rows`: with ``label, category, block, panel, mean, low, high`` and, where there are such,
         ``bound_low, bound_high``, ``placebo_low, placebo_high`` and the texts of the tooltip.
@@ -90,7 +92,7 @@ def forest(
             marks.insert(0, worst.encode(x=across("bound_low", axis), x2=alt.X2("bound_high")))
         return [*ground(axis), *_placebos(part, axis, chart), *marks]
 
-    return blocks(rows, axis, layers, labels, width)
+    return blocks(rows, axis, layers, labels, width, step)
 
 
 def _placebos(part: list[Row], axis: Axis, chart: Any, width: int = 14) -> list[Any]:

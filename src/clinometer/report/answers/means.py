@@ -21,15 +21,13 @@ __all__ = [
 ]
 
 #: Rows of a page.
-MOST_ROWS = 30
-
-_NAME = TableColumn("", "name", align="head")
+MOST_ROWS = 14
 
 #: With rows from `mean_rows`. An instrument that does not work on a model has no numbers there.
 ON_TERMINAL = TableSpec(
     "{caption}",
     (
-        _NAME,
+        TableColumn("", "name", align="head"),
         TableColumn("Mean", "mean", number, missing=""),
         TableColumn("these prompts", "in_prompts", align="number"),
         TableColumn("other prompts", "in_others", align="number"),
@@ -42,7 +40,7 @@ ON_TERMINAL = TableSpec(
 _ON_PAGE = TableSpec(
     "{caption}",
     (
-        _NAME,
+        TableColumn("Instrument", "name", align="head"),
         TableColumn("In other prompts", ROW, lambda row: str(row["marked"]), "verdict"),
         TableColumn("These prompts", "in_prompts", align="number"),
         TableColumn("Leaning", "leaning", align="number"),

@@ -25,6 +25,9 @@ _MARK_LABEL = 40
 #: letters keep their size.
 _LABELS, _WIDTH = 110, 510
 
+#: Height of a row of a stereotype, in pixels: all are to be seen at once.
+_STEP = 15
+
 #: Room between two panels, in pixels.
 _SPACING = 18
 
@@ -94,7 +97,7 @@ def _stereotype_figure(instruments: Mapping[str, InstrumentResults]) -> Figure |
         "summary",
         caption,
         _in_words(rows),
-        forest(rows, _axis(instruments), labels=labels, width=width),
+        forest(rows, _axis(instruments), labels=labels, width=width, step=_STEP),
     )
 
 
