@@ -151,12 +151,16 @@ def on_screen(results):
 
 @pytest.mark.parametrize("which", ["results", "content_results"])
 def test_the_first_screen_answers_and_little_stands_behind_it(which, request):
-    """The screen of a laptop; at most ten more behind it, all else folds."""
+    """The screen of a laptop; at most ten more behind it, all else folds.
+
+    Means of three dimensions in two modes are a longer table.
+    """
     if which == "results":
         bottom, height, width = request.getfixturevalue("on_screen")["screen"]
     else:
         bottom, height, width = measured(request.getfixturevalue(which), SCREEN)
-    assert bottom <= 1.25 * 800 and height <= 11 + 3 * (which == "content_results")
+    long = which == "content_results"
+    assert bottom <= (1.25 + 0.1 * long) * 800 and height <= 11 + 3 * long
     assert width == 0
 
 

@@ -88,13 +88,13 @@ def test_the_page_begins_with_the_same(summary, page):
     head = page[page.index('class="summary"') : page.index("<nav")]
     assert 'id="figure-summary"' in head
     assert summary.certainty.split(";")[0].split("(")[0].strip() in head
-    assert head.index("Instruments") < head.index("Strongest") < head.index("Certainty")
+    assert head.index("Strongest") < head.index("Instruments") < head.index("Certainty")
     assert head.index("Certainty") < head.index("Not shown") < head.index("Next")
 
 
 def test_the_page_begins_with_a_table_of_means_with_their_marks(make_results, page):
     head = page[page.index('class="summary"') : page.index("<nav")]
-    assert head.index("<table") < head.index("<figure") < head.index("Instruments")
+    assert head.index("<table") < head.index("<figure") < head.index("Strongest")
     brief = in_brief(make_results(keys=["age", "weight"], modes=["forced"]))
     (overall, *categories) = brief.table.rows
     assert [row[0].text for row in categories] == ["  Health"]
@@ -121,8 +121,11 @@ def test_the_figure_has_the_rows_of_the_table_and_their_stereotypes(make_results
 
 def test_of_several_runs_each_has_a_row(summary, five_results):
     table = in_brief(five_results).table
-    assert len(table.rows) == MOST_ROWS and "more stand below" in table.caption
-    names = [row[0].text for row in summary.table.rows if not row[0].text.startswith(" ")]
+    runs = [row for row in table.rows if row[1].text]
+    assert len(runs) == MOST_ROWS and "more stand below" in table.caption
+    heads = [row[0].text for row in table.rows if not row[1].text]
+    assert len(heads) == len({*heads}) > 0 and table.rows[0][0].text == heads[0]
+    names = [row[0].text for row in summary.table.rows]
     assert len(names) == len({*names}) > 1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clinometer.numbers import interval, number
@@ -68,7 +68,21 @@ def page_table(over_all: Sequence[Finding], means: Sequence[Finding]) -> ReportT
     explained = (f"{mark} {text}" for mark, text in _MARKS.items() if mark in marks)
     caption = "; ".join(("Means with 95% intervals, and how many stereotypes lean", *explained))
     more = f" {rest} more stand below." if rest else ""
-    return _ON_PAGE.render(rows, caption=f"{caption}. {capital(neutral_text(over_all))}.{more}")
+    caption = f"{caption}. {capital(neutral_text(over_all))}.{more}"
+    return _ON_PAGE.render([*_under_instruments(rows)], caption=caption)
+
+
+def _under_instruments(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of several runs of an instrument below a row that names it."""
+    before = None
+    for row in rows:
+        if not row["run_details"]:
+            yield row
+            continue
+        if row["instrument"] != before:
+            before = row["instrument"]
+            yield {**dict.fromkeys(row, ""), "name": before}
+        yield {**row, "name": f"  {row['name'] if row['is_category'] else row['run_details']}"}
 
 
 def mean_rows(
@@ -127,14 +141,19 @@ def instrument_name(finding: Finding) -> str:
 def _row(finding: Finding, means: Sequence[Finding]) -> dict[str, Any]:
     """Return what the table shows of a mean."""
     is_category = finding.level == "category"
-    name = f"  {finding.subject}" if is_category else instrument_name(finding)
+    subject = {
+        "name": f"  {finding.subject}" if is_category else instrument_name(finding),
+        "instrument": capital(finding.instrument),
+        "run_details": finding.run_details,
+        "is_category": is_category,
+    }
     if not finding.valid:
         nothing = dict.fromkeys(("in_prompts", "in_others", "leaning"), "")
         texts = dict.fromkeys(("text", "marked"), _fails(finding))
-        return {**nothing, **texts, "name": name, "mean": None, "verdict": "failed"}
+        return {**subject, **nothing, **texts, "mean": None, "verdict": "failed"}
     in_others = interval(finding.low, finding.high)
     return {
-        "name": name,
+        **subject,
         "mean": finding.mean,
         "in_prompts": interval(finding.low_in_prompts, finding.high_in_prompts),
         "in_others": in_others,
