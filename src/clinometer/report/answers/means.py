@@ -66,7 +66,7 @@ def page_table(over_all: Sequence[Finding], means: Sequence[Finding]) -> ReportT
     rows, rest = mean_rows(over_all, means, MOST_ROWS)
     marks = {row["marked"][:1] for row in rows}
     explained = (f"{mark} {text}" for mark, text in _MARKS.items() if mark in marks)
-    caption = "; ".join(("Means with 95% intervals, and how many stereotypes lean", *explained))
+    caption = "; ".join(("Means with their intervals, and how many stereotypes lean", *explained))
     more = f" {rest} more stand below." if rest else ""
     caption = f"{caption}. {capital(neutral_text(over_all))}.{more}"
     return _ON_PAGE.render([*_under_instruments(rows)], caption=caption)
