@@ -33,16 +33,16 @@ EFFECT, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
 @pytest.mark.parametrize(
     ("verdicts", "says"),
     [
-        ({"danger": "passed", "gender": "passed"}, "partly tested (positive control passed"),
-        ({"danger": "failed", "gender": "failed"}, "not valid (positive control failed"),
+        ({"danger": "passed", "gender": "passed"}, "works here as far as is known (positive control passed"),
+        ({"danger": "failed", "gender": "failed"}, "does not work here (positive control failed"),
         ({"danger": "failed", "gender": "passed", "competence": "passed"},
-         "valid in part (positive control failed (danger), "
+         "works here for some kinds (positive control failed (danger), "
          "positive control passed (gender, competence)"),
         ({"danger": "failed", "gender": "not known: too few trials"},
-         "not valid (positive control failed (danger), "
+         "does not work here (positive control failed (danger), "
          "positive control not known: too few trials (gender)"),
         ({"danger": "not known: too few trials", "gender": "passed"},
-         "not known (positive control not known: too few trials (danger), "
+         "not known whether it works here (positive control not known: too few trials (danger), "
          "positive control passed (gender)"),
     ],
 )  # fmt: skip
@@ -55,19 +55,19 @@ def test_controls_of_several_constructs(verdicts, says):
 @pytest.mark.parametrize(
     ("controls", "says"),
     [
-        ([EFFECT, NOTHING], "valid (positive control passed, placebo passed"),
+        ([EFFECT, NOTHING], "works here (positive control passed, placebo passed"),
         ([("free", "positive", "failed"), NOTHING],
-         "not valid (positive control failed, placebo passed"),
+         "does not work here (positive control failed, placebo passed"),
         ([EFFECT, ("free", "negative", "failed")],
-         "not valid (positive control passed, placebo failed"),
+         "does not work here (positive control passed, placebo failed"),
         ([EFFECT, NOTHING, ("free", "negative", "failed")],
-         "not valid (positive control passed, placebo failed"),
+         "does not work here (positive control passed, placebo failed"),
         ([EFFECT, ("free", "negative", "not known: compliance")],
-         "partly tested (positive control passed, placebo not known: compliance"),
+         "works here as far as is known (positive control passed, placebo not known: compliance"),
         ([("free", "positive", "not known: too few trials"), NOTHING],
-         "partly tested (positive control not known: too few trials, placebo passed"),
-        ([EFFECT], "partly tested (positive control passed, no placebo"),
-        ([("forced", "positive", "passed")], "not tested (no positive control, no placebo"),
+         "works here as far as is known (positive control not known: too few trials, placebo passed"),
+        ([EFFECT], "works here as far as is known (positive control passed, no placebo"),
+        ([("forced", "positive", "passed")], "not tested whether it works here (no positive control, no placebo"),
     ],
 )  # fmt: skip
 def test_controls_decide(controls, says):
@@ -87,7 +87,10 @@ def test_reliability_stands_beside_the_controls(halves, says):
 
 def test_of_many_modes_the_verdicts_are_counted():
     line = validity(instrument_with(EFFECT, NOTHING, modes=["free", "forced", "a", "b", "c"]))
-    assert line.text == "Models and modes: valid in 1 of 5, not tested in 4 of 5."
+    assert (
+        line.text
+        == "Models and modes: works here in 1 of 5, not tested whether it works here in 4 of 5."
+    )
 
 
 def test_nothing_is_said_of_nothing():
