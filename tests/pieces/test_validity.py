@@ -33,19 +33,28 @@ EFFECT, NOTHING = ("free", "positive", "passed"), ("free", "negative", "passed")
 @pytest.mark.parametrize(
     ("verdicts", "says"),
     [
-        ({"danger": "passed", "gender": "passed"}, "works here as far as is known (positive control passed"),
+        (
+            {"danger": "passed", "gender": "passed"},
+            "works here as far as is known (positive control passed",
+        ),
         ({"danger": "failed", "gender": "failed"}, "does not work here (positive control failed"),
-        ({"danger": "failed", "gender": "passed", "competence": "passed"},
-         "works here for some kinds (positive control failed (danger), "
-         "positive control passed (gender, competence)"),
-        ({"danger": "failed", "gender": "not known: too few trials"},
-         "does not work here (positive control failed (danger), "
-         "positive control not known: too few trials (gender)"),
-        ({"danger": "not known: too few trials", "gender": "passed"},
-         "not known whether it works here (positive control not known: too few trials (danger), "
-         "positive control passed (gender)"),
+        (
+            {"danger": "failed", "gender": "passed", "competence": "passed"},
+            "works here for some kinds (positive control failed (danger), "
+            "positive control passed (gender, competence)",
+        ),
+        (
+            {"danger": "failed", "gender": "not known: too few trials"},
+            "does not work here (positive control failed (danger), "
+            "positive control not known: too few trials (gender)",
+        ),
+        (
+            {"danger": "not known: too few trials", "gender": "passed"},
+            "not known whether it works here (positive control not known: too few trials (danger), "
+            "positive control passed (gender)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_controls_of_several_constructs(verdicts, says):
     controls = [("free", "positive", verdict) for verdict in verdicts.values()]
     line = validity(instrument_with(*controls, constructs=[*verdicts]))
@@ -56,25 +65,40 @@ def test_controls_of_several_constructs(verdicts, says):
     ("controls", "says"),
     [
         ([EFFECT, NOTHING], "works here (positive control passed, placebo passed"),
-        ([("free", "positive", "failed"), NOTHING],
-         "does not work here (positive control failed, placebo passed"),
-        ([EFFECT, ("free", "negative", "failed")],
-         "does not work here (positive control passed, placebo failed"),
-        ([EFFECT, NOTHING, ("free", "negative", "failed")],
-         "does not work here (positive control passed, placebo failed"),
-        ([EFFECT, ("free", "negative", "not known: compliance")],
-         "works here as far as is known (positive control passed, placebo not known: compliance"),
-        ([("free", "positive", "not known: too few trials"), NOTHING],
-         "works here as far as is known (positive control not known: too few trials, placebo passed"),
+        (
+            [("free", "positive", "failed"), NOTHING],
+            "does not work here (positive control failed, placebo passed",
+        ),
+        (
+            [EFFECT, ("free", "negative", "failed")],
+            "does not work here (positive control passed, placebo failed",
+        ),
+        (
+            [EFFECT, NOTHING, ("free", "negative", "failed")],
+            "does not work here (positive control passed, placebo failed",
+        ),
+        (
+            [EFFECT, ("free", "negative", "not known: compliance")],
+            "works here as far as is known (positive control passed, placebo not known: compliance",
+        ),
+        (
+            [("free", "positive", "not known: too few trials"), NOTHING],
+            "works here as far as is known (positive control not known: too few trials, "
+            "placebo passed",
+        ),
         ([EFFECT], "works here as far as is known (positive control passed, no placebo"),
-        ([("forced", "positive", "passed")], "not tested whether it works here (no positive control, no placebo"),
+        (
+            [("forced", "positive", "passed")],
+            "not tested whether it works here (no positive control, no placebo",
+        ),
     ],
-)  # fmt: skip
+)
 def test_controls_decide(controls, says):
     line = validity(instrument_with(*controls))
     assert (line.subject, line.text) == (
-        "Validity", f"m, mode free: {says}, split-half reliability 0.90)."
-    )  # fmt: skip
+        "Validity",
+        f"m, mode free: {says}, split-half reliability 0.90).",
+    )
 
 
 @pytest.mark.parametrize(
