@@ -37,14 +37,12 @@ SOURCES: dict[str, dict[str, str]] = {
         "runs of llama.cpp's server beside the embedded model, 24 prompts": ".36 .011",
         "products: tokens of the row by the shipped prices": "5.4 10.8 7.29 3.65 22.68 11.34",
     },
-    "docs/how-to/dossier.md": {"src/clinometer/dossier/chapters.py": "2%"},
+    "docs/how-to/dossier.md": {"src/clinometer/sharing/law_page.py": "2%"},
     "docs/how-to/drafting.md": {"src/clinometer/stimuli/drafting/valence.py": ".5 .25"},
     "docs/how-to/framings.md": {"the correlations of the fraction that is asked": ".73 .27"},
     "docs/how-to/gate.md": {"an example of a lean": ".3"},
     "docs/how-to/hiring.md": {
-        "src/clinometer_measures/hiring/studies/hiring_names.csv": (
-            ".60 1.00 .61 .97 .84 .88 .86 .75"
-        ),
+        "src/clinometer_measures/hiring/studies/hiring_names.csv": (".61 .97 .84 .88 .86"),
     },
     "docs/how-to/matched-guise.md": {
         "src/clinometer_measures/matched_guise/studies/hofmann2024.yaml": "1.81 1.86 3.2 7.4",

@@ -53,7 +53,7 @@ def put_files(example: Shown, page: str, folder: Path) -> None:
     (folder / "gpt4o.csv").write_bytes(gzip.decompress(released.read_bytes()))
     for policy in re.findall(r"^```yaml\n(name: .*?)^```", page, re.DOTALL | re.MULTILINE)[:1]:
         (folder / "policy.yaml").write_text(policy, encoding="utf-8")
-    for table in re.findall(r"^```csv\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[:1]:
+    for table in re.findall(r"^```text\n(race,.*?)^```", page, re.DOTALL | re.MULTILINE)[:1]:
         (folder / "counts.csv").write_text(table, encoding="utf-8")
     for name, source in example.shared.items():
         if not (SHARED / source).exists():
