@@ -97,14 +97,16 @@ def visible(text: str) -> str:
 
 
 def _picture(character: str) -> str:
+    """Return a picture of a character that acts invisibly; any other as it is."""
     code = ord(character)
-    if character in "\n\t\u200d\u200c":
+    if character in "\n\t\u200d\u200c":  # lines, tabs, and what joins or parts letters
         return character
-    if code < 0x20:
+    if code < 0x20:  # a control has a picture of its own
         return chr(0x2400 + code)
-    if code == 0x7F:
+    if code == 0x7F:  # as has the one that deletes
         return "\u2421"
-    none = code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
-    if none or unicodedata.category(character) in _ACTING:
+    # Unicode leaves the last two of each plane, and 32 more, without a character.
+    is_noncharacter = code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+    if is_noncharacter or unicodedata.category(character) in _ACTING:
         return f"⟨U+{code:04X}⟩"
     return character

@@ -43,6 +43,16 @@ def test_what_cannot_be_ordered_is_said(make_run):
     assert places == ["cannot be ordered"] * 3
 
 
+def test_ranks_hold_with_the_confidence_that_is_asked_for(make_run):
+    runs = [make_run("a"), make_run("b", 0.05, seed=1), make_run("c", 0.1, seed=2)]
+    sure, unsure = (
+        rank(compare(*runs, controls="ignored", confidence=confidence))
+        for confidence in (0.9999, 0.5)
+    )
+    widths = [(table["rank_high"] - table["rank_low"]).sum() for table in (sure, unsure)]
+    assert widths[0] > widths[1]
+
+
 def test_a_run_on_which_a_control_failed_has_no_rank(make_run):
     compared = compare(
         make_run("a"), make_run("b", FAR, seed=1), make_run("c", seed=2), controls="ignored"

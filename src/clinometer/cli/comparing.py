@@ -80,7 +80,7 @@ def compare_command(
         controls=controls,
         recording=build_recording(**options),  # what is left of the options
     )
-    say_comparison(comparison, level, confidence)
+    say_comparison(comparison, level)
     if out is not None:
         from clinometer.report import write_report
 
@@ -88,7 +88,7 @@ def compare_command(
         echo(f"report: {write_report(out)}")
 
 
-def say_comparison(comparison: Comparison, level: Level, confidence: float) -> None:
+def say_comparison(comparison: Comparison, level: Level) -> None:
     """Print each decision and, in a table, what changed; of several candidates the order."""
     from clinometer.comparing.ranking import rank
     from clinometer.comparing.tables import CHANGES, MOST, change_rows
@@ -105,7 +105,7 @@ def say_comparison(comparison: Comparison, level: Level, confidence: float) -> N
         for text in comparison.paired(decision.candidate):
             say_paragraph(text)
     if not single:
-        ranks = rank(comparison, confidence)
+        ranks = rank(comparison)
         if not ranks.is_empty():
             say_table(ORDER.render(ranks))
     for run in (comparison.baseline, *comparison.candidates):

@@ -50,7 +50,7 @@ Requirement = Literal["required", "ignored"]
 _PAIRING = ("matched_by", "n_unasked_baseline", "n_unasked_candidate", "pairing_gain")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)  # frames have no equality
 class Comparison:
     """Differences of candidates from a baseline.
 
@@ -66,6 +66,8 @@ class Comparison:
         Columns of `results.schemas.MATCHES`: how many trials were matched.
     margin
         Largest difference that does not matter, in the unit of the scores.
+    confidence
+        Of the intervals, 0…1.
     own
         Judged means of each run by itself, by label; columns of `results.ESTIMATES`.
     explicit
@@ -79,6 +81,7 @@ class Comparison:
     estimates: pl.DataFrame
     matches: pl.DataFrame
     margin: float
+    confidence: float
     own: Mapping[str, pl.DataFrame]
     explicit: bool = False
     controls: Requirement = "required"
@@ -260,7 +263,17 @@ def compare_runs(
         explicit=explicit,
     )
     all_matches = pl.concat(matches)
-    return Comparison(baseline, candidates, judged, all_matches, margin, means, explicit, controls)
+    return Comparison(
+        baseline,
+        candidates,
+        judged,
+        all_matches,
+        margin,
+        inference.confidence,
+        means,
+        explicit,
+        controls,
+    )
 
 
 def _stricter_looks(baseline: ComparedRun, candidate: ComparedRun, confidence: float) -> Looks:

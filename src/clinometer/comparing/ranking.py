@@ -15,6 +15,7 @@ Reference
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -42,15 +43,15 @@ _RANKED = {
 }
 
 
-def rank(comparison: Comparison, confidence: float = 0.95) -> pl.DataFrame:
+@lru_cache(maxsize=1)  # a terminal and a page show the same
+def rank(comparison: Comparison) -> pl.DataFrame:
     """Order the runs of a comparison by how far their means lie from neutral.
 
     Parameters
     ----------
     comparison
-        From `compare`; the baseline is one of the runs.
-    confidence
-        Of all ranks of an instrument at once, 0…1.
+        From `compare`; the baseline is one of the runs, and all ranks of an instrument at once hold
+        with its confidence.
 
     Returns
     -------
@@ -63,7 +64,7 @@ def rank(comparison: Comparison, confidence: float = 0.95) -> pl.DataFrame:
     """
     means = _means_over_all(comparison)
     farther: set[tuple[Any, ...]] = set()
-    for row, verdict in _judge_pairs(comparison, confidence):
+    for row, verdict in _judge_pairs(comparison):
         key = tuple(row[name] for name in NEVER_POOLED)
         if verdict in (WORSE, BETTER):
             ends = (row["candidate"], row["baseline"])
@@ -102,17 +103,15 @@ def _means_over_all(comparison: Comparison) -> list[dict[str, Any]]:
     return rows
 
 
-def _judge_pairs(
-    comparison: Comparison, confidence: float
-) -> Iterator[tuple[Mapping[str, Any], str]]:
+def _judge_pairs(comparison: Comparison) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Yield the difference of each pair of runs over all stereotypes, and what is told of it."""
     runs = (comparison.baseline, *comparison.candidates)
     pairs = [*combinations(runs, 2)]
-    all_pairs = bonferroni_confidence(confidence, len(pairs))
+    all_pairs = bonferroni_confidence(comparison.confidence, len(pairs))
     limits = Limits(0.0, 0.0, all_pairs, all_pairs, turned="allowed")
     means = RunMeans.from_tables(comparison.own)
     for ours, theirs in pairs:
-        for contrasted in contrast_runs(ours, theirs, confidence, comparison.margin):
+        for contrasted in contrast_runs(ours, theirs, all_pairs, comparison.margin):
             differences = rows_of_range(contrasted.estimates, "prompts").filter(
                 pl.col("measure") == pl.col("instrument"),
                 pl.col("control").is_null(),

@@ -35,6 +35,7 @@ from .prose import count as count
 from .prose import counted as counted
 from .prose import endings as endings
 from .prose import interval as interval
+from .prose import join_names as join_names
 from .prose import number as number
 from .prose import out_of as out_of
 from .prose import p_value as p_value

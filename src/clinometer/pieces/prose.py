@@ -54,6 +54,7 @@ __all__ = [
     "headline_kind",
     "interval",
     "interval_title",
+    "join_names",
     "lean_verb",
     "lower_first",
     "mean_leans",
@@ -305,6 +306,12 @@ def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
         return f"the mean over all: {row['lean']}"
     scale_text = "; ".join(filter(None, (f"neutral is {measure.neutral:g}", row["spread"])))
     return f"the mean over all, {mean_text(row)} ({scale_text}): {row['lean']}"
+
+
+def join_names(names: Iterable[str]) -> str:
+    """List names in a sentence: commas, and "and" before the last."""
+    *most, last = [*names] or [""]
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def lower_first(text: str) -> str:

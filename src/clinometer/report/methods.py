@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from clinometer.directory.results import read_results
 from clinometer.errors import InputError
 from clinometer.numbers import number, percent, thousands
 from clinometer.pieces.plan import PlanFacts, read_plan
+from clinometer.pieces.prose import join_names
 from clinometer.results.subjects import say_simulated
 
 __all__ = ["methods_paragraph"]
@@ -53,10 +54,10 @@ def methods_paragraph(directory: Path) -> str:
 def _asking(plan: PlanFacts) -> Iterator[str]:
     """Yield who was asked, and under which settings."""
     if plan.recorded_file:  # under settings that the plan does not know
-        yield f"The answers of {_listed(plan.models)} were recorded elsewhere."
+        yield f"The answers of {join_names(plan.models)} were recorded elsewhere."
         return
     day = date.fromisoformat(plan.created[:10])
-    yield f"We asked {_listed(plan.models)} from {day.day} {day:%B %Y} on."
+    yield f"We asked {join_names(plan.models)} from {day.day} {day:%B %Y} on."
     if simulated_text := say_simulated(plan.models):
         yield f"{simulated_text}."
     settings = [f"{_words(name)} {value}" for name, value in plan.generation]
@@ -76,17 +77,18 @@ def _answers(plan: PlanFacts, scores: pl.DataFrame) -> Iterator[str]:
     for (study, name), rows in measured.group_by("study", "instrument", maintain_order=True):
         measure = plan.measure(name)
         reference = f" ({measure.reference})" if measure.reference else ""
+        modes = join_names(rows["mode"].unique().sort())
         n_scored = rows["score"].count()
         yield (
             f"The {measure.title}{reference} was asked of {_count(rows, 'stereotype')} in "
             f"{_count(rows, 'variation')} (study “{titles.get(study, study)}”, mode "
-            f"{_listed(rows['mode'].unique().sort())}): {thousands(rows.height)} answers, of which "
+            f"{modes}): {thousands(rows.height)} answers, of which "
             f"{thousands(n_scored)} have a score."
         )
         if n_scored < rows.height:
             reasons = rows["reason"].drop_nulls().value_counts(sort=True).rows()
             excluded = [f"{thousands(n)} {_words(reason)}" for reason, n in reasons]
-            yield f"Left out were {_listed(excluded)}."
+            yield f"Left out were {join_names(excluded)}."
     if n_controls := scores.height - measured.height:
         yield f"{thousands(n_controls)} more answers are to controls."
     if plan.order and not plan.recorded_file:
@@ -124,9 +126,3 @@ def _software(plan: PlanFacts) -> Iterator[str]:
 def _words(name: str) -> str:
     """Write the name of a setting or of a reason in words."""
     return name.replace("_", " ")
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Write names with commas, and "and" before the last."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

@@ -53,7 +53,7 @@ def _people(count: float) -> str:
     return f"{count:,.0f}"
 
 
-def _of_hundred(rate: float) -> str:
+def _per_hundred(rate: float) -> str:
     return number(100 * rate, 1)
 
 
@@ -99,7 +99,7 @@ LAW_TABLE = TableSpec(
         TableColumn("Asked", ROW, _question_text, "text", same="left out"),
         TableColumn("Assessed", "n", _people),
         TableColumn("Selected", "n_positive", _people),
-        TableColumn("Of 100", "rate", _of_hundred, missing=""),
+        TableColumn("Of 100", "rate", _per_hundred, missing=""),
         TableColumn("95% interval", "rate_low rate_high", _rate_ends),
         TableColumn("Impact ratio", ROW, _ratio, "number"),
         TableColumn("95% interval", ROW, _ratio_ends, "number"),

@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.authoring import CONDITIONS, GROUP_RATES, PER_HUNDRED, Study
+from clinometer.pieces import join_names
 from clinometer_measures.hiring.part import (
     CALLBACK,
     CHOICE,
@@ -125,16 +126,10 @@ def _name_group(group: Signals, everybody: Signals) -> str:
         [signals.gender for signals in group], {signals.gender for signals in everybody}
     )
     nouns = [_PLURALS.get(gender, f"{gender} candidates") for gender in genders]
-    return " ".join(filter(None, (_and(races), _and(nouns or ["candidates"]))))
+    return " ".join(filter(None, (join_names(races), join_names(nouns or ["candidates"]))))
 
 
 def _values(values: Sequence[str], possible: Collection[str]) -> list[str]:
     """Return the distinct values, in their order; none where they are all of several."""
     distinct = [*dict.fromkeys(values)]
     return distinct if len(distinct) < max(len(possible), 2) else []
-
-
-def _and(texts: Sequence[str]) -> str:
-    """List texts in a sentence."""
-    *most, last = texts or [""]
-    return f"{', '.join(most)} and {last}" if most else last

@@ -312,7 +312,7 @@ def _ratio_ends(is_reference: bool, low: float | None, high: float | None) -> st
     return "" if low is None else interval(low, high)
 
 
-def _of_hundred(rate: float) -> str:
+def _per_hundred(rate: float) -> str:
     """Write a rate as so many of 100."""
     return number(100 * rate, 0)
 
@@ -323,7 +323,7 @@ _RATE_TABLE = TableSpec(
     (
         _CANDIDATES,
         *FROM,
-        TableColumn("Of 100", "rate", _of_hundred, missing=""),
+        TableColumn("Of 100", "rate", _per_hundred, missing=""),
         TableColumn("Impact ratio", "impact_ratio", number, missing=""),
         TableColumn("95% interval of the ratio", "is_reference ratio_low ratio_high", _ratio_ends),
         TableColumn("Four fifths", "four_fifths is_valid", _if_valid, "text"),

@@ -164,11 +164,9 @@ def _directed(instruments: Mapping[str, InstrumentResults]) -> bool:
 
 def _in_words(rows: list[Row]) -> str:
     """Say the drawn means."""
-    parts = [
-        f"{', '.join(filter(None, (row['panel'], row['block'], row['label'])))}: {row['shown']}"
-        for row in rows
-    ]
-    return "; ".join(parts)
+    has_panels = len({row["panel"] for row in rows}) > 1
+    places = [*(["panel"] if has_panels else []), "block", "label"]
+    return "; ".join(f"{', '.join(row[name] for name in places)}: {row['shown']}" for row in rows)
 
 
 def _category_labels(results: InstrumentResults) -> Iterator[tuple[Row, str]]:

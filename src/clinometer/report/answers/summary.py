@@ -78,16 +78,11 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
     plan = answers.plan
     validity, failed = _validity(instruments)
     means = sorted(
-        (finding for name, results in instruments.items() for finding in find(name, results)),
+        _find_all(instruments, "stereotype"),
         # Means that differ from neutral first, of them those of valid instruments.
         key=lambda finding: (not finding.differs, not finding.valid, -abs(finding.strength)),
     )
-    over_all = tuple(
-        finding
-        for name, results in instruments.items()
-        for level in ("model", "category")
-        for finding in find(name, results, level)
-    )
+    over_all = tuple(_find_all(instruments, "model", "category"))
     remarks = [_remark(name, results, means) for name, results in instruments.items()]
     return InBrief(
         title=_title(plan, answers),
@@ -152,13 +147,14 @@ def in_lines(directory: Path) -> tuple[str, ...]:
     if not (directory / "plan.json").is_file():
         return ()
     instruments = _by_name(read_results(directory).instruments)
-    return mean_lines(
-        [
-            finding
-            for name, results in instruments.items()
-            for finding in find(name, results, "model")
-        ]
-    )
+    return mean_lines([*_find_all(instruments, "model")])
+
+
+def _find_all(instruments: Mapping[str, InstrumentResults], *levels: str) -> Iterator[Finding]:
+    """Yield what is told of the means of each instrument, a level after the other."""
+    for name, results in instruments.items():
+        for level in levels:
+            yield from find(name, results, level)
 
 
 def _by_name(all_instruments: Sequence[InstrumentResults]) -> dict[str, InstrumentResults]:
