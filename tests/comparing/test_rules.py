@@ -48,3 +48,21 @@ def test_an_open_rule_says_which_limits_so_many_answers_decide():
     assert check.reason.endswith("; so many answers decide limits of 0.65 and more")
     decided = check_rule(rows_of(rule, other_prompts=0.05), 0.95, Looks())
     assert "decide limits" not in decided.reason
+
+
+@pytest.mark.parametrize(("rule_options", "is_told"), [({}, False), ({"range": "prompts"}, True)])
+def test_what_is_broken_in_other_prompts_is_not_weighed_in_these_again(rule_options, is_told):
+    """The other way round it is: what is broken in these prompts may hold in no others."""
+    rule = Rule(what="mean", level="category", at_most=0.01, **rule_options)
+    check = check_rule(rows_of(rule, prompts=0.02, other_prompts=0.021), 0.95, Looks())
+    assert check.outcome == "fail" and ("it would be" in check.reason) == is_told
+
+
+def test_the_interval_is_that_of_the_row_and_the_bound_stands_beside():
+    """Whatever the confidence by which a limit is held."""
+    rule = Rule(what="mean", level="category", at_most=0.2)
+    rows = rows_of(rule, other_prompts=0.02)
+    reasons = [check_rule(rows, confidence, Looks()).reason for confidence in (0.9, 0.99)]
+    (low, high), mean = rows.table.select("ci_low", "ci_high").row(0), "gender 0.10"
+    assert all(f"{mean} [{low:.2f} to {high:.2f}], at most " in reason for reason in reasons)
+    assert reasons[0] != reasons[1]
