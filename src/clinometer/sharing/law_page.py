@@ -104,7 +104,7 @@ LAW_TABLE = TableSpec(
         TableColumn("Impact ratio", ROW, _ratio, "number"),
         TableColumn("95% interval", ROW, _ratio_ends, "number"),
         TableColumn("Fisher p", "p", p_value, missing=""),
-        TableColumn("Four fifths", "four_fifths", align="number"),
+        TableColumn("Four fifths", "four_fifths", align="text"),
         TableColumn("Note", ROW, _mark, "text"),
     ),
 )
