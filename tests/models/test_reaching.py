@@ -121,7 +121,7 @@ def test_whatever_a_server_says_is_an_answer(listen: Listen) -> None:
 
 
 def test_a_server_that_says_nothing_for_long_is_named_and_waited_for(
-    listen: Listen, monkeypatch: pytest.MonkeyPatch
+    listen: Listen, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(reaching, "NOTICE_S", 0)
     noticed = threading.Event()
@@ -130,6 +130,7 @@ def test_a_server_that_says_nothing_for_long_is_named_and_waited_for(
     log = logging.getLogger("clinometer.models.reaching")
     monkeypatch.setattr(log, "handlers", [handler])
     monkeypatch.setattr(log, "disabled", False)  # as libraries of other tests leave it
+    caplog.set_level(logging.WARNING, log.name)  # whatever commands of other tests have set
 
     def answer_late(connection: socket.socket) -> None:
         noticed.wait()

@@ -223,7 +223,7 @@ def test_a_mean_near_neutral_whose_stereotypes_lean_is_marked(make_results):
     sentence = str(brief.over_all[0])
     assert "though 1 of 2 stereotypes leans" in sentence and "; 2 stereotypes from " in sentence
     marks = [row[1].text[0] for row in brief.table.rows]
-    assert "◆" in marks and "◆ near neutral, while stereotypes in it lean" in brief.table.caption
+    assert "◆" in marks and "◆ near neutral, parts lean" in brief.table.caption
 
 
 @pytest.mark.parametrize(

@@ -47,14 +47,11 @@ _ON_PAGE = TableSpec(
     ),
 )
 
-#: Mark of a mean → what a caption says of it.
+#: Mark of a verdict → what a caption adds to its words.
 _MARKS = {
-    "▲": "leans as the stereotype says",
-    "▼": "leans against it",
-    "■": "no lean found",
-    "○": "unclear: too few answers to tell",
-    "△": "leans with the words asked, as with one word for a group; others may not",
-    "◆": "near neutral, while stereotypes in it lean",
+    "○": ": too few answers to tell",
+    "△": ", as with one word for a group",
+    "–": ", for the reason that its section states",
 }
 
 
@@ -64,8 +61,8 @@ def page_table(over_all: Sequence[Finding], means: Sequence[Finding]) -> ReportT
     Of several models and modes each has a row per instrument; arguments as of `mean_rows`.
     """
     rows, rest = mean_rows(over_all, means, MOST_ROWS)
-    marks = {row["marked"][:1] for row in rows}
-    explained = (f"{mark} {text}" for mark, text in _MARKS.items() if mark in marks)
+    texts = dict.fromkeys(row["text"] for row in rows if row["mean"] is not None)
+    explained = (f"{text}{_MARKS.get(text[:1], '')}" for text in texts)
     caption = "; ".join(("Means with their intervals, and how many stereotypes lean", *explained))
     more = f" {rest} more stand below." if rest else ""
     caption = f"{caption}. {capital(neutral_text(over_all))}.{more}"
