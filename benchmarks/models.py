@@ -9,8 +9,10 @@ How
     ``python -m benchmarks.models MODEL …`` audits models at size quick, with controls, each study
     and mode in a folder of its own under ``results/models``; it goes on where it was stopped, and
     `--study`, `--mode`, `--instrument` and `--stereotypes` (commas between) ask a part. A mode that
-    a model lacks is left out. Then
-    ``python -m benchmarks models`` sets out all that is there. `make models` puts weights in place.
+    a model lacks is left out. A folder, ``hf/FOLDER``, writes and chooses in the engine of the
+    embedded model, many answers at a time; a base model has no form of a conversation, and so
+    `likelihood` alone. Then ``python -m benchmarks models`` sets out all that is there. `make
+    models` puts weights in place.
 """
 
 from __future__ import annotations
@@ -70,11 +72,16 @@ def ask(
     model: str, study: str, mode: str, instruments: Sequence[str], stereotypes: str | None
 ) -> None:
     """Audit a model, or go on with its audit; `stereotypes` as in `PlanOptions`."""
+    directory = RUNS / model.replace("/", "-") / study / mode
+    arguments = {}
+    folder = model.removeprefix("hf/")
+    if Path(folder).is_dir() and mode != "likelihood":
+        model, arguments = "clinometer/smollm2", {"weights": folder}
     cm.audit(
         model,
-        directory=RUNS / model.replace("/", "-") / study / mode,
+        directory=directory,
         options=PlanOptions((study,), instruments, stereotypes, modes=(mode,), controls=True),
-        asking=Asking(connection=Connection(timeout_s=LONGEST_ANSWER_S)),
+        asking=Asking(connection=Connection(timeout_s=LONGEST_ANSWER_S, model_args=arguments)),
         profile=False,
     )
 
