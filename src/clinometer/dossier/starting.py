@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from clinometer import __version__
 from clinometer.asking.plan import Plan
 from clinometer.asking.policy import Policy, parse_policy
 from clinometer.audits.limits import CHANCE, DecidedLimit, decide_limits
@@ -277,7 +278,7 @@ def _workflow(start: Start) -> str:
             "    steps:",
             f"      - uses: {_CHECKOUT}",
             "        with: {fetch-depth: 0}",
-            f"      - uses: OWNER/clinometer@REVISION  # {PLACEHOLDER}: where the action is",
+            f"      - uses: OWNER/clinometer@v{__version__}  # {PLACEHOLDER}: where the action is",
             "        id: clinometer",
             *key,
             "        with:",

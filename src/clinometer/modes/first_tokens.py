@@ -8,8 +8,8 @@ the floor `UNLIKELY` holds where another first token has more than half, and `LE
 
 Measured on SmolLM2-135M in its chat format (464 questions, 11 instruments): the options have .09 in
 the median (.01 to .41, by instrument), and another first token has more than half in 1%. A floor of
-.25 alone would leave out 78% of these questions, .1 55%, .05 35%. The two leave out 16%; 14% have
-no number in any case, as no option is among the 20 tokens that are listed.
+.25 alone would leave out 78% of these questions, .1 55%, .05 35%. The two leave out 16%, most
+of which have no number in any case, as no option is among the 20 tokens that are listed.
 """
 
 from __future__ import annotations
