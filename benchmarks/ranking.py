@@ -6,7 +6,7 @@ Question
 Peer
     None.
 How
-    200 sets of four runs a condition, on pages of 21 stereotypes with the variances of GPT-4o's
+    100 sets of four runs a condition, on pages of 21 stereotypes with the variances of GPT-4o's
     released word associations. All answer the same prompts, with the same effects of wordings and
     words; the truth is the mean of the expected answers to these. Ranks are those of `compare` and
     `report`.
@@ -32,7 +32,7 @@ from benchmarks.worlds.simulation import Simulation
 from clinometer import compare
 from clinometer.comparing import rank
 
-RUNS = 200
+RUNS = 100
 #: Answers of a stereotype to each of four wordings, by size.
 SIZES = {"quick": 4, "standard": 10}
 #: Name → lean of each of four models.
