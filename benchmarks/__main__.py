@@ -31,6 +31,7 @@ NAMES = (
         "plans",
         "many_scores",
         "comparing",
+        "ranking",
     ),
     *(
         "regression",
