@@ -110,15 +110,13 @@ def power_command(
 
 def _predict(plan: Plan, options: dict[str, Any]) -> pl.DataFrame:
     """Predict what a plan can tell."""
-    from clinometer.audits.planning import planned_scores, power_of_plan, read_pilot
+    from clinometer.audits.planning import power_of_plan, read_pilot
     from clinometer.statistics.estimates import Inference
 
     pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
     inference = Inference(margin=options["margin"], confidence=options["confidence"])
-    number = sum(1 for _ in planned_scores(plan))
-    with counting_bar("predicting", number) as advance:
-        table = power_of_plan(plan, pilot, inference, options["chance"], on_plan=advance)
-    return table
+    counting = partial(counting_bar, "predicting")
+    return power_of_plan(plan, pilot, inference, options["chance"], counting=counting)
 
 
 def _find_trials(plan: Plan, effect: float, options: dict[str, Any]) -> pl.DataFrame:

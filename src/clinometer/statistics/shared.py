@@ -224,21 +224,19 @@ def group_errors(
     deviations = (variances.responses() * scales) ** 0.5
     columns = []
     for shares, charge in groups:
-        members = np.flatnonzero(shares)
-        charged = np.zeros((len(designs), len(CROSSED) + 1))
-        charged[members] = _charged_shares([designs[int(place)] for place in members])
-        mean, uncertain = variances.variance_of_means(charged)
-        variance = mean @ (shares**2 * scales)
-        spread = uncertain @ (shares**2 * scales) ** 2
+        members = np.flatnonzero(shares).tolist()
+        charged = _charged_shares([designs[place] for place in members])
+        mean, uncertain = variances.variance_of_means(members, charged)
+        squares = shares[members] ** 2 * scales[members]
+        variance = mean @ squares
+        spread = uncertain @ squares**2
         for factor, relative in shared:
             variance = variance + relative * factor.added(deviations, shares)
-        variance = np.maximum(variance, 1e-3 * (mean @ (shares**2 * scales)))
+        variance = np.maximum(variance, 1e-3 * (mean @ squares))
         # What members are charged with is not known better for many than for one.
-        total = float((shares**2 * scales).sum())
+        total = float(squares.sum())
         variance, spread = variance + charge[0] * total, spread + charge[1] * total**2
-        between, between_spread = _between(
-            means[members], variance, mean[:, members] * scales[members]
-        )
+        between, between_spread = _between(means[members], variance, mean * scales[members])
         columns.append((variance, spread, variance + between, spread + between_spread))
     if not columns:
         return GroupErrors(*np.zeros((4, 0)))

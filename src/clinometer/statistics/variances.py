@@ -251,26 +251,19 @@ class Variances:
         weights = self.weights.take(places, axis=-1)
         return student(*(array.reshape(-1, len(places)) for array in (weights, variances, df)))
 
-    def conditional(self, values: Array) -> tuple[Array, Array]:
-        """Return mean and variance of `values`, (usual, each, stereotypes), given what is usual.
+    def variance_of_means(self, places: Sequence[int], shares: Array) -> tuple[Array, Array]:
+        """Return mean and variance of the variances of means, given what is usual.
 
-        Both (usual, stereotypes).
-        """
-        mean = (self.conditional_weights * values).sum(axis=1)
-        return mean, np.maximum((self.conditional_weights * values**2).sum(axis=1) - mean**2, 0.0)
-
-    def variance_of_means(self, shares: Array) -> tuple[Array, Array]:
-        """Return mean and variance of the variances of stereotypes' means, (usual, stereotypes).
-
-        `shares`: (stereotypes, sources).
+        Both (usual, means). Parameters are those of `means`.
         """
         # Of scaled inverse χ²; with few degrees of freedom they have no variance.
-        df = np.maximum(self.df, 4.5)[:, None]
-        variances = self.response * (self.relative @ shares.T) * df / (df - 2.0)
-        mean, between = self.conditional(variances)
-        squared, _ = self.conditional(variances**2)
-        within = squared * 2.0 / (np.maximum(self.df, 4.5) - 4.0)
-        return mean, between + within
+        df = np.maximum(self.df.take(places, axis=-1), 4.5)
+        expected = self.response.take(places, axis=-1) * (self.relative @ shares.T)
+        expected = expected * df[:, None] / (df[:, None] - 2.0)
+        weights = self.conditional_weights.take(places, axis=-1)
+        mean = (weights * expected).sum(axis=1)
+        squared = (weights * expected**2).sum(axis=1)
+        return mean, np.maximum(squared - mean**2, 0.0) + squared * 2.0 / (df - 4.0)
 
     def responses(self) -> Array:
         """Return the mean variance of responses, as parts of the scales: (stereotypes,)."""
