@@ -129,7 +129,8 @@ def foresee(planned: PlannedRuns, runs: int = RUNS, seed: int = 0) -> dict[Key, 
     units, _, measure = planned
     design = _Design(planned)
     by_key: dict[Key, list[Ranges]] = {}
-    simulated = means(design.draw(runs, seed), (measure.low, measure.high), levels=LEVELS)
+    ends = measure.low, measure.high
+    simulated = means(design.draw(runs, seed), ends, levels=LEVELS, widest="other_prompts")
     for (level, _, *key), ranges in simulated.items():
         by_key.setdefault((level, *key), []).append(ranges)
     return {
