@@ -241,10 +241,10 @@ def group_errors(
             between, between_spread = _between(means[members], variance, mean * scales[members])
             wide.append((variance + between, spread + between_spread))
     nothing = np.full((2, len(narrow)), np.nan)
-    errors = [
-        _fit_t(variances.usual, moments) if moments else nothing for moments in (narrow, wide)
-    ]
-    return GroupErrors(*errors[0], *errors[1])
+    return GroupErrors(
+        *(_fit_t(variances.usual, narrow) if narrow else nothing),
+        *(_fit_t(variances.usual, wide) if wide else nothing),
+    )
 
 
 def _fit_t(usual: Array, moments: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
