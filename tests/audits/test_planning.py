@@ -1,6 +1,7 @@
 """What a plan can tell: whose components are used, and which design is best."""
 
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -122,9 +123,15 @@ def test_controls_are_planned_too():
 
 def test_each_plan_is_counted():
     plan = sized_plan("quick", ["openai/x"], cm.PlanOptions(stereotypes="age"))
-    calls = []
-    power_of_plan(plan, runs=2, on_plan=lambda: calls.append(1))
-    assert len(calls) == len([*planned_scores(plan)])
+    numbers, steps = [], []
+
+    @contextmanager
+    def counting(number):
+        numbers.append(number)
+        yield lambda: steps.append(1)
+
+    power_of_plan(plan, runs=2, counting=counting)
+    assert numbers == [len(steps)] == [len([*planned_scores(plan)])]
 
 
 @pytest.mark.parametrize("make_plan", [build_plan, partial(sized_plan, "quick")])

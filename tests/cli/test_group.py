@@ -14,17 +14,57 @@ ANSWER = "weak - karen\ntimid - karen\nfollow - karen\nsubmissive - karen\nstron
 )
 
 
+#: What takes long to import; in the catalogue are all instruments.
+HEAVY = {"inspect_ai", "torch", "polars", "numpy", "scipy", "pydantic", "statsmodels"} | {
+    "clinometer.contracts.catalogue"
+}
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys; sys.argv = ['clinometer', '--help']\n"
         "from clinometer.cli import main; main()\n"
-        "heavy = {'inspect_ai', 'torch', 'polars', 'numpy', 'click', 'statsmodels'}\n"
-        "heavy &= set(sys.modules)\n"
-        "sys.exit(', '.join(heavy) or None)"
+        f"sys.exit(', '.join({HEAVY | {'click'}} & set(sys.modules)) or None)"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (process.returncode, process.stderr) == (0, "")
     assert "audit" in process.stdout
+
+
+MISTYPED = {
+    "audit clinometer/smollm2 --sizee quick": "(Did you mean one of: '--seed', '--size',",
+    "audit --size quik": "'quik' is not one of 'quick', 'standard', 'paper'",
+    "audit": "name a MODEL",
+    "audit nope": "model 'nope': expected PROVIDER/NAME",
+    "run nope": "model 'nope': expected PROVIDER/NAME",
+    "check nope": "model 'nope': expected PROVIDER/NAME",
+    "run openai/x --grader nope": "model 'nope': expected PROVIDER/NAME",
+    "compre": "did you mean compare",
+    "estimate --nope": "No such option '--nope'",
+    "power --efect .3": "(Did you mean one of: '--effect', '--seed'?)",
+    "network bais": "did you mean bias?",
+    "network associate nope --cues a": "model 'nope': expected PROVIDER/NAME",
+}
+
+
+def test_mistyped_commands_and_help_of_commands_import_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from clinometer.cli.group import run_group\n"
+        "for line in sys.stdin:\n"
+        "    sys.argv = line.split()\n"
+        "    run_group()\n"
+        f"sys.exit(', '.join({HEAVY} & set(sys.modules)) or None)"
+    )
+    lines = [*MISTYPED, *(f"{command} --help" for command in commands()), "--version"]
+    typed = "".join(f"clinometer {line}\n" for line in lines)
+    process = subprocess.run(
+        [sys.executable, "-c", code], input=typed, capture_output=True, text=True
+    )
+    errors = process.stderr.splitlines()
+    assert process.returncode == 0, errors[-1]
+    for error, says in zip(errors, MISTYPED.values(), strict=True):
+        assert says in error
 
 
 @pytest.mark.parametrize("command", commands())

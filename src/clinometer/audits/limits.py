@@ -244,7 +244,7 @@ def _measured_means(scores: pl.DataFrame) -> dict[tuple[Any, ...], Ranges]:
     for (name,), rows in units.group_by("instrument", maintain_order=True):
         measure = MEASURES[str(name)]
         ends = measure.low, measure.high
-        by_key = means(rows, ends, levels=LEVELS, only_prompts=True)
+        by_key = means(rows, ends, levels=LEVELS, widest="prompts")
         for (level, *key), ranges in by_key.items():
             names = dict(zip(keys_of(level), key, strict=True))
             # Conditions come later: the first is the run without any.

@@ -7,7 +7,7 @@ shipped ones (`reference.components`); see `audits.nearest`. `planned_from` says
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from clinometer.results.schemas import ALLOCATION, COMPONENTS, POWER, TRIALS_NEE
 from clinometer.results.tables import as_frame, read_table
 from clinometer.statistics.estimates import Inference
 from clinometer.statistics.planned_means import Key, PlannedRuns, exact_errors
-from clinometer.statistics.planning import plan_power
+from clinometer.statistics.planning import Counting, plan_power, uncounted
 from clinometer.statistics.sources import components, read_sources
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 
@@ -238,16 +238,15 @@ def power_of_plan(
     chance: float = 0.8,
     *,
     runs: int | None = None,
-    on_plan: Callable[[], None] | None = None,
+    counting: Counting = uncounted,
 ) -> pl.DataFrame:
     """Predict what the trials of a plan can tell; see `power`.
 
-    `pilot` is of `read_pilot`; `runs` and `on_plan` are those of `plan_power`, which has a plan for
-    each item of `planned_scores`.
+    `pilot` is of `read_pilot`; `runs` and `counting` are those of `plan_power`.
     """
     inference = inference or Inference(plan.margin, compliance_floor=plan.compliance_floor)
     planned_runs, sources = _plan_runs(plan, pilot)
-    table = plan_power(planned_runs, inference, chance, runs, on_plan)
+    table = plan_power(planned_runs, inference, chance, runs, counting)
     keys = [*RUN[1:], "control"]  # without the model: all are asked the same
     schema = dict.fromkeys((*NEVER_POOLED, "planned_from"), pl.String)
     plan_sources = pl.DataFrame(sources, schema, orient="row").unique(keys)

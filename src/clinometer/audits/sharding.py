@@ -23,7 +23,7 @@ from clinometer.audits.sizes import PlanOptions, sized_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.errors import InputError, PlanError, as_names
 from clinometer.families import families
-from clinometer.models.providers import find_provider
+from clinometer.models.providers import check_model_name, find_provider
 from clinometer.modes.mode import seeded
 from clinometer.modes.needs import refuse_unable
 from clinometer.results.locks import only_process
@@ -74,7 +74,7 @@ def shard_plan(
         If `shards` or `choices` is below 1, requests have no place for a setting of the plan, or a
         file cannot be written.
     ModelError
-        If the provider of a model cannot do a mode.
+        If a model names no provider, or its provider cannot do a mode.
     PlanError
         If the directory holds another plan, has shards already, or another process asks there.
     """
@@ -83,8 +83,7 @@ def shard_plan(
         if number < 1:
             raise InputError(f"{name} {number}: at least 1")
     for model in plan.models:
-        if not all(model.partition("/")):
-            raise InputError(f"model {model!r}: expected PROVIDER/NAME, such as vllm/NAME")
+        check_model_name(model)
     if isinstance(plan, Plan):
         refuse_unable(plan.models, plan.modes)
     _refuse_settings(plan)

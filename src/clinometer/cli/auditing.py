@@ -19,6 +19,7 @@ from clinometer.cli.options import (
     CONDITION,
     FILE,
     FOLDER,
+    MODEL,
     MODEL_SIZES,
     POLICY,
     SCORING,
@@ -35,6 +36,7 @@ from clinometer.cli.options import (
 from clinometer.cli.output import echo, remark, say_cost, say_paragraph, say_table
 from clinometer.cli.planning import say_power
 from clinometer.errors import ExitCode, InputError
+from clinometer.models.providers import check_model_name
 
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
@@ -121,8 +123,6 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
     embedded model, clinometer/smollm2, needs no key and no network; simulated/leaning asks no model
     at all. The same command continues an audit that was stopped; nothing is asked twice.
     """
-    from clinometer.audits.auditing import default_directory
-
     if responses is None and not models:
         raise click.UsageError("name a MODEL, or recorded answers with --responses")
     if responses is not None:
@@ -134,7 +134,11 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
             recording = _recording(models, columns, conditions, options)
             directory = _audit_recorded(responses, recording, out)
         else:
+            for model in models:  # of recorded answers, any name says who gave them
+                check_model_name(model)
             plan = build_plan(models, options, size)
+            from clinometer.audits.auditing import default_directory  # takes long to import
+
             directory = out or default_directory(plan.models, size)
             baseline = judgement.baseline if judgement else None
             announce = partial(_announce, baseline=baseline, verbose=verbose)
@@ -285,7 +289,7 @@ def _audit_recorded(responses: Path, recording: Recording, out: Path | None) -> 
 
 
 @command("run")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.argument("models", nargs=-1, required=True, type=MODEL, metavar="MODEL…")
 @POLICY
 @plan_options
 @asking_options
@@ -296,9 +300,9 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
     embedded model, clinometer/smollm2, needs no key and no network. The same command continues a
     run that was stopped; nothing is asked twice.
     """
-    from clinometer.audits.auditing import default_directory
-
     plan = build_plan(models, options)
+    from clinometer.audits.auditing import default_directory  # takes long to import
+
     directory = out or default_directory(plan.models, "run")
     outcome = _complete(plan, directory, options)
     if outcome.has_tables:
@@ -307,7 +311,7 @@ def run_command(models: tuple[str, ...], out: Path | None, **options: Any) -> No
 
 
 @command("cost")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.argument("models", nargs=-1, required=True, type=MODEL, metavar="MODEL…")
 @SIZE
 @plan_options
 def cost_command(models: tuple[str, ...], size: str, **options: Any) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clinometer.cli.options import FILE, build_connection, command, connection_options
+from clinometer.cli.options import FILE, MODEL, build_connection, command, connection_options
 from clinometer.cli.output import echo, say_cost
 from clinometer.errors import ExitCode
 
@@ -19,7 +19,7 @@ __all__ = ["check_command"]
 
 
 @command("check")
-@click.argument("model", metavar="MODEL")
+@click.argument("model", type=MODEL, metavar="MODEL")
 @click.option("--prices", type=FILE, help="YAML file of prices: 'model: [input, output]'.")
 @connection_options
 def check_command(model: str, prices: Path | None, **options: Any) -> None:

@@ -15,6 +15,7 @@ import click
 
 from clinometer.cli.options import (
     FILE,
+    MODEL,
     NEW,
     TEMPERATURE,
     all_options,
@@ -69,7 +70,7 @@ def draft_command() -> None:
 
 
 @draft_command.command("synonyms")
-@click.argument("model", metavar="MODEL")
+@click.argument("model", type=MODEL, metavar="MODEL")
 @choice("--instrument", ["word_association", "relative_decision"], help="Whose words.")
 @click.option("--count", default=1, help="Answers per stereotype.")
 @click.option(
@@ -102,7 +103,7 @@ def synonyms(model: str, instrument: str, count: int, lexicon: Path | None, **op
 
 
 @draft_command.command("decisions")
-@click.argument("model", metavar="MODEL")
+@click.argument("model", type=MODEL, metavar="MODEL")
 @click.option("--count", default=3, help="Prompts per stereotype.")
 @click.option(
     "--examples", default=3, help="Example decisions in a prompt, including the stereotype's own."

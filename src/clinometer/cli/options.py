@@ -14,6 +14,7 @@ import click
 from clinometer.audits import SIZES
 from clinometer.cli.output import remark
 from clinometer.errors import InputError
+from clinometer.models.providers import check_model_name
 from clinometer.modes import MODES
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ __all__ = [
     "CONFIDENCE",
     "FILE",
     "FOLDER",
-    "Option",
+    "MODEL",
     "MODEL_SIZES",
     "NEW",
+    "Option",
     "OUT",
     "POLICY",
     "PRICES",
@@ -120,6 +122,9 @@ class _Command(click.Command):
 
 
 command = partial(click.command, cls=_Command)
+
+#: A model that is asked; refused before the commands import what asks it.
+MODEL = click.types.FuncParamType(check_model_name)
 
 # What is read, and what is written: a file that is made anew, a directory, a table.
 FILE = _Path(path_type=Path)
@@ -310,7 +315,7 @@ _ASKING: list[Option] = [
     click.option("--out", type=FOLDER,
                  help="Results directory; an unfinished run is continued.  "
                       "[default: results/MODEL-SIZE, or results/MODEL-run]"),
-    click.option("--grader", metavar="MODEL",
+    click.option("--grader", type=MODEL, metavar="MODEL",
                  help="Model that reads decisions which the rules cannot read or find "
                       "conflicting."),
     MODEL_SIZES,

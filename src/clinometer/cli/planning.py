@@ -12,6 +12,7 @@ import click
 from clinometer.audits import SIZES
 from clinometer.cli.options import (
     FILE,
+    MODEL,
     TABLE,
     build_plan,
     command,
@@ -21,7 +22,6 @@ from clinometer.cli.options import (
 from clinometer.cli.output import counting_bar, echo, remark, say_paragraph, say_table
 from clinometer.errors import InputError
 from clinometer.numbers import count, number, percent, thousands
-from clinometer.results.controls import NULLS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,7 +35,7 @@ ANY_MODEL = "simulated/neutral"
 
 
 @command("power")
-@click.argument("models", nargs=-1, metavar="[MODEL…]")
+@click.argument("models", nargs=-1, type=MODEL, metavar="[MODEL…]")
 @click.option(
     "--size", type=click.Choice(SIZES), help="Of an audit of this size; without it, of a run."
 )
@@ -110,15 +110,13 @@ def power_command(
 
 def _predict(plan: Plan, options: dict[str, Any]) -> pl.DataFrame:
     """Predict what a plan can tell."""
-    from clinometer.audits.planning import planned_scores, power_of_plan, read_pilot
+    from clinometer.audits.planning import power_of_plan, read_pilot
     from clinometer.statistics.estimates import Inference
 
     pilot = None if options["pilot"] is None else read_pilot(options["pilot"])
     inference = Inference(margin=options["margin"], confidence=options["confidence"])
-    number = sum(1 for _ in planned_scores(plan))
-    with counting_bar("predicting", number) as advance:
-        table = power_of_plan(plan, pilot, inference, options["chance"], on_plan=advance)
-    return table
+    counting = partial(counting_bar, "predicting")
+    return power_of_plan(plan, pilot, inference, options["chance"], counting=counting)
 
 
 def _find_trials(plan: Plan, effect: float, options: dict[str, Any]) -> pl.DataFrame:
@@ -305,6 +303,7 @@ def say_power(plan: Plan, *, verbose: bool) -> None:
     import polars as pl
 
     from clinometer.audits.planning import power_of_plan
+    from clinometer.results.controls import NULLS
 
     # Few runs: this is printed before each audit. Where words name no group nothing is to be found.
     table = power_of_plan(plan, runs=8).filter(~pl.col("control").fill_null("").is_in(NULLS))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clinometer.cli.options import CONDITION, FILE, SCORING, TABLE, command
+from clinometer.cli.options import CONDITION, FILE, MODEL, SCORING, TABLE, command
 from clinometer.cli.output import echo
 from clinometer.numbers import number
 
@@ -44,6 +44,7 @@ __all__ = ["score_command"]
 @click.option("--words", type=TABLE, help="Also write how often each word was given to each group.")
 @click.option(
     "--grader",
+    type=MODEL,
     metavar="MODEL",
     help="Model that reads decisions which the rules cannot read or find conflicting. Its "
     "readings are saved beside the scores and not asked for again.",

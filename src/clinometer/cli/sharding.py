@@ -15,6 +15,7 @@ from clinometer.cli.options import (
     BATCH,
     FILE,
     FOLDER,
+    MODEL,
     POLICY,
     PRICES,
     SIZE,
@@ -46,7 +47,7 @@ _LISTED_FILES = 5
 
 
 @command("plan")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.argument("models", nargs=-1, required=True, type=MODEL, metavar="MODEL…")
 @SIZE
 @click.option("--shards", default=1, help="Files of requests for each model, at most.")
 @click.option("--out", required=True, type=FOLDER, help="Results directory.")

@@ -13,7 +13,7 @@ from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.models.batched import WAITING, refuse_unbatched, say_progress
 from clinometer.models.ends import score_ends
 from clinometer.models.libraries import use_cache_if_offline
-from clinometer.models.providers import PROVIDERS, find_provider
+from clinometer.models.providers import PROVIDERS, check_model_name, find_provider
 from clinometer.models.retries import retry_alike
 from clinometer.models.withholding import withhold_secrets
 from clinometer.secrets import (
@@ -135,6 +135,7 @@ def sampling_config(name: str, generation: Generation) -> GenerateConfig:
 
 def open_model(name: str, generation: Generation, connection: Connection) -> Any:
     """Open one model; see `open_models`."""
+    check_model_name(name)  # before inspect is imported, which takes seconds
     from inspect_ai.model import (
         GenerateConfig,
         ModelInfo,
@@ -146,9 +147,6 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     keep_environment(name)
     if connection.base_url is not None:
         keep_base_address(connection.base_url, name)
-    provider, slash, rest = name.partition("/")
-    if not slash or not rest:
-        raise ModelError(f"model {name!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
     if connection.batch:
         refuse_unbatched([name])
         say_progress()
@@ -160,7 +158,8 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     )
     config = sampling_config(name, generation).merge(reached)
     if _is_on_hub(name):
-        use_cache_if_offline(str(connection.model_args.get("model_path") or rest))
+        path = connection.model_args.get("model_path")
+        use_cache_if_offline(str(path or name.partition("/")[2]))
     try:
         model = get_model(
             name,

@@ -13,7 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["COMPLETIONS", "PLAIN", "PROVIDERS", "RAW", "Provider", "find_provider"]
+from clinometer.errors import ModelError
+
+__all__ = [
+    "COMPLETIONS",
+    "PLAIN",
+    "PROVIDERS",
+    "RAW",
+    "Provider",
+    "check_model_name",
+    "find_provider",
+]
 
 
 @dataclass(frozen=True)
@@ -214,3 +224,10 @@ def find_provider(model: str) -> Provider:
     if not name.endswith(COMPLETIONS):
         return provider
     return replace(provider, texts=True if provider.local else None, batch=False, batch_files=False)
+
+
+def check_model_name(model: str) -> str:
+    """Return the name of a model; raises ModelError where it names no provider, or nothing else."""
+    if not all(model.partition("/")):
+        raise ModelError(f"model {model!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
+    return model

@@ -141,7 +141,7 @@ def contrast(
     changes = Changes(
         {level: _describe_groups(pairs, level) for level in LEVELS},
         _ranges_by_candidate(pairs, pl.col("b"), pl.col("t"), ends),
-        _ranges_by_candidate(pairs, has_baseline, has_candidate, (0.0, 1.0), only_prompts=True),
+        _ranges_by_candidate(pairs, has_baseline, has_candidate, (0.0, 1.0), widest="prompts"),
         _worst_cases(pairs, measure),
     )
     return contrasted(changes, measure, settings)
@@ -211,7 +211,7 @@ def _ranges_by_candidate(
     after: pl.Expr,
     ends: tuple[float, float],
     *,
-    only_prompts: bool = False,
+    widest: str = "stereotypes",
 ) -> RangesByKey:
     """Give the mean differences of two values of the trials asked under both, by mirrored pair."""
     units = _units(pairs, after - before, before)
@@ -224,7 +224,7 @@ def _ranges_by_candidate(
             removed = (pl.col("mean") - pl.col("value")) / 2.0
             balanced = balanced.with_columns(pl.col("baseline") + removed)
             columns = {**BALANCED, "baseline": "baseline"}
-            estimates = means(balanced, ends, columns, levels, only_prompts=only_prompts)
+            estimates = means(balanced, ends, columns, levels, widest=widest)
             for (level, *key), ranges in estimates.items():
                 by_key[level, candidate, *key] = ranges
     return by_key
@@ -259,7 +259,7 @@ def _worst_cases(pairs: pl.DataFrame, measure: Measure) -> tuple[RangesByKey, Ra
     before, after = pl.col("b"), pl.col("t")
     least, greatest = (
         _ranges_by_candidate(
-            trials, before.fill_null(worst), after.fill_null(best), ends, only_prompts=True
+            trials, before.fill_null(worst), after.fill_null(best), ends, widest="prompts"
         )
         for worst, best in ((high, low), (low, high))
     )

@@ -227,7 +227,7 @@ def estimate_summaries(
     difference = (pl.col("order_sum") / pl.col("order_n")).alias("difference")
     paired = units.filter(pl.col("order_n") > 0).with_columns(difference)
     columns_of_orders = {"value": "difference", "weight": "order_n"}
-    order_effects = means(paired, (-span, span), columns_of_orders, levels, only_prompts=True)
+    order_effects = means(paired, (-span, span), columns_of_orders, levels, widest="prompts")
     tables = []
     for frame, frame_levels in frames:
         tables += [_describe_level(frame, level, measure) for level in frame_levels]

@@ -145,7 +145,7 @@ def means(
     columns: Mapping[str, str] = VALUES,
     levels: Sequence[str] = LEVELS,
     *,
-    only_prompts: bool = False,
+    widest: str = "stereotypes",
 ) -> _ByKey:
     """Return the means of all groups of some levels, by level and keys.
 
@@ -160,8 +160,8 @@ def means(
         ``baseline``, from which the values are differences, if they are any.
     levels
         Of `LEVEL_KEYS`; ``overall`` has only what was asked of two models or more.
-    only_prompts
-        Whether to leave out the other ranges.
+    widest
+        Of `RANGES`; wider ones are left out.
 
     Returns
     -------
@@ -170,11 +170,11 @@ def means(
     """
     ends = _Ends(bounds, are_differences="baseline" in columns)
     model_levels = [level for level in levels if level != "overall"]
-    by_key = _means_within(_INFERRED_WITHIN, units, columns, ends, model_levels, only_prompts)
+    by_key = _means_within(_INFERRED_WITHIN, units, columns, ends, model_levels, widest)
     if "overall" in levels:
         several = units.filter(pl.col("model").n_unique().over(NEVER_POOLED) > 1)
         family = _INFERRED_WITHIN[1:]
-        by_key |= _means_within(family, several, columns, ends, ["overall"], only_prompts)
+        by_key |= _means_within(family, several, columns, ends, ["overall"], widest)
     return by_key
 
 
@@ -184,12 +184,13 @@ def _means_within(
     columns: Mapping[str, str],
     ends: _Ends,
     levels: Sequence[str],
-    only_prompts: bool,
+    widest: str,
 ) -> _ByKey:
     """Return the means of units, inferred together where they agree in the keys of a family."""
     by_key: _ByKey = {}
     for fixed, strata in strata_of(units, columns, family, STRATA_KEYS):
-        run = InferredRun(strata, ends, None if only_prompts else prior_of(fixed["mode"]))
+        prior = None if widest == "prompts" else prior_of(fixed["mode"])
+        run = InferredRun(strata, ends, prior, others=widest == "stereotypes")
         for level, key, ranges in run.means(levels):
             by_name = {**fixed, **key}
             by_key[level, *(by_name[name] for name in keys_of(level))] = ranges
@@ -223,7 +224,8 @@ def differences(
     columns = {**columns, "run": "run"}
     by_key: _ByKey = {}
     for fixed, strata in strata_of(units, columns, _INFERRED_WITHIN, ("run", *STRATA_KEYS)):
-        run = InferredRun(in_both_runs(strata), _Ends(bounds), prior_of(fixed["mode"]))
+        prior = prior_of(fixed["mode"])
+        run = InferredRun(in_both_runs(strata), _Ends(bounds), prior, others=False)
         for level, key, ranges in run.differences(levels):
             by_name = {**fixed, **key}
             by_key[level, *(by_name[name] for name in keys_of(level))] = ranges
@@ -254,9 +256,19 @@ _Key = tuple[tuple[str, Any], ...]
 class InferredRun:
     """The stereotypes that were asked alike, with what their variances may be."""
 
-    def __init__(self, strata: Sequence[Stratum], ends: _Ends, prior: Prior | None) -> None:
-        """Infer the variances; without a prior there are only these prompts."""
-        self.strata, self.ends = strata, ends
+    def __init__(
+        self,
+        strata: Sequence[Stratum],
+        ends: _Ends,
+        prior: Prior | None,
+        *,
+        others: bool = True,
+    ) -> None:
+        """Infer the variances; without a prior there are only these prompts.
+
+        `others`: whether means for other stereotypes are wanted, too.
+        """
+        self.strata, self.ends, self.others = strata, ends, others
         self.designs = [stratum.design for stratum in strata]
         self.variances: Variances | None = None
         if prior is None or all(design.size < 2 for design in self.designs):
@@ -306,7 +318,7 @@ class InferredRun:
                 change = self._group_mean(members, shares[place], errors, place, ends)
                 runs = [[m for m in members if signs[m] == sign] for sign in (-1.0, 1.0)]
                 prompts = unpaired_difference(*(self._prompts(run) for run in runs))
-                yield level, dict(key), replace(change, prompts=prompts, stereotypes=None)
+                yield level, dict(key), replace(change, prompts=prompts)
 
     def _cell_differences(self, signs: Array) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
         """Yield the difference of each wording of a stereotype, in these prompts alone."""
@@ -478,7 +490,9 @@ class InferredRun:
     def _group_errors(self, groups: Sequence[Group]) -> GroupErrors | None:
         if self.variances is None:
             return None
-        stratum_means = np.array([stratum.mean for stratum in self.strata])
+        stratum_means = None
+        if self.others:
+            stratum_means = np.array([stratum.mean for stratum in self.strata])
         return group_errors(
             self.designs, self.variances, self.shared, self.scales, groups, stratum_means
         )
@@ -507,7 +521,7 @@ class InferredRun:
         if errors is not None and len(single) < len(_FACETS):
             se, df = float(errors.se[place]), float(errors.df[place])
             other_prompts = replace(empty, se=se, df=df)
-            if len(members) > 1:
+            if self.others and len(members) > 1:
                 se, df = float(errors.wider_se[place]), float(errors.wider_df[place])
                 stereotypes = replace(empty, se=se, df=df)
         unrecorded = _lack_words(designs)

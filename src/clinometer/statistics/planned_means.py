@@ -129,7 +129,8 @@ def foresee(planned: PlannedRuns, runs: int = RUNS, seed: int = 0) -> dict[Key, 
     units, _, measure = planned
     design = _Design(planned)
     by_key: dict[Key, list[Ranges]] = {}
-    simulated = means(design.draw(runs, seed), (measure.low, measure.high), levels=LEVELS)
+    ends = measure.low, measure.high
+    simulated = means(design.draw(runs, seed), ends, levels=LEVELS, widest="other_prompts")
     for (level, _, *key), ranges in simulated.items():
         by_key.setdefault((level, *key), []).append(ranges)
     return {
@@ -242,8 +243,10 @@ class _Design:
         wide = [ranges.other_prompts for ranges in simulated]
         is_open = all(mean.se is None for mean in wide)
         loadings, is_random = self.loadings(member)
-        narrow_errors = [_error_of_bound(mean) for mean in prompts]
-        wide_errors = [self._error_at_neutral(mean) for mean in wide]
+        if is_open:
+            errors = [_error_of_bound(mean) for mean in prompts]
+        else:
+            errors = [self._error_at_neutral(mean) for mean in wide]
         return PlannedMean(
             measure=self.measure,
             n=int(self.weights[member].sum()),
@@ -252,7 +255,7 @@ class _Design:
             range="prompts" if is_open else "other_prompts",
             loadings=loadings,
             is_random=is_random,
-            errors=np.array(narrow_errors if is_open else wide_errors),
+            errors=np.array(errors),
             df=np.array([(np.inf if is_open else mean.df) or 1.0 for mean in wide]),
             prompts=prompts[:_RUNS_OF_PROMPTS],
         )

@@ -44,6 +44,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -70,7 +71,16 @@ from clinometer.statistics.planned_means import (
 from clinometer.statistics.prompts import BoundedMean, unpaired_difference
 from clinometer.statistics.summaries import NEVER_POOLED, keys_of
 
-__all__ = ["PlannedPage", "plan_power", "smallest_effects"]
+__all__ = ["Counting", "PlannedPage", "plan_power", "smallest_effects", "uncounted"]
+
+#: Takes the number of steps, and yields what is called after each.
+Counting = Callable[[int], AbstractContextManager[Callable[[], None]]]
+
+
+def uncounted(total: int) -> AbstractContextManager[Callable[[], None]]:
+    """Show nothing of any number of steps."""
+    return nullcontext(lambda: None)
+
 
 #: Drawn estimates over all plans, and of each at least.
 _RUNS_OF_ALL, _LEAST_RUNS = 60, 12
@@ -119,51 +129,64 @@ class PlannedPage:
         self._departures, self._neighbour_departures = np.hsplit(ndtri(uniform[:, 1:]) @ roots, 2)
         # Errors were estimated together, too: each drawing has those of one run.
         self._runs = (uniform[:, 0] * len(means[0].errors)).astype(int)
-        self._errors = np.array([mean.errors for mean in means]).T  # (runs, means)
+        self._errors = np.array([mean.errors for mean in means]).T[self._runs]  # (drawings, means)
         df = np.array([mean.df for mean in means]).T
         # The |t| that tells a mean where so many are told, (number told, runs, means).
         numbers = np.arange(len(means) + 1).clip(1)[:, None, None]
         self._critical = critical_value(1.0 - np.minimum(level * numbers / divisors, 1.0), df)
 
-    def chances(self, effect: float, margin: float = 0.0) -> Array:
+    def chances(self, effect: float, margins: Sequence[float] = (0.0,)) -> Array:
         """Return the probability that each mean is told, where all lie so far above neutral.
 
-        With a margin: that its interval lies above it. Shape (means,).
+        With a margin: that its interval lies above it. Shape (margins, means).
         """
-        distances = np.array([margin, effect])
-        margin_error, effect_error = np.array([m.relative_error(distances) for m in self.means]).T
-        errors = self._errors[self._runs]
-        neighbour_t = np.abs(effect + self._neighbour_departures * effect_error) / errors
-        needed = self._critical[self._count_rejected(neighbour_t), self._runs]
+        # All means of a run are of one measure.
+        *margin_errors, effect_error = self.means[0].relative_error(np.array([*margins, effect]))
+        neighbour_t = np.abs(effect + self._neighbour_departures * effect_error) / self._errors
+        needed = self._critical[self._count_rejected(neighbour_t), self._runs] * self._errors
         estimates = effect + self._departures * effect_error
-        return np.asarray((estimates - margin > needed * errors * margin_error).mean(axis=0))
+        return np.array(
+            [
+                (estimates - margin > needed * error).mean(axis=0)
+                for margin, error in zip(margins, margin_errors, strict=True)
+            ]
+        )
 
     def _count_rejected(self, t: Array) -> NDArray[np.int64]:
         """Return how many means are told in each drawing; one that repeats another never counts."""
         n_rejected = np.full(len(t), len(self.means))
         while True:  # down to the largest number at which so many pass
             passed = (t >= self._critical[n_rejected, self._runs]) & self._counted
-            if np.array_equal(passed.sum(axis=1), n_rejected):
+            n_passed = passed.sum(axis=1)
+            if np.array_equal(n_passed, n_rejected):
                 return n_rejected
-            n_rejected = passed.sum(axis=1)
+            n_rejected = n_passed
 
-    def smallest_effects(self, power: float, margin: float = 0.0) -> list[float | None]:
-        """Return the distance from which on each mean is told; None if none on the scale is."""
+    def smallest_effects(
+        self, power: float, margins: Sequence[float] = (0.0,)
+    ) -> list[list[float | None]]:
+        """Return the distances from which on each mean is told, by margin as in `chances`.
+
+        None if none on the scale is.
+        """
         measure = self.means[0].measure
         effects = _GRID * (measure.high - measure.neutral)
         by_effect: list[Array] = []
         for effect in effects:
-            by_effect.append(self.chances(effect, margin))
+            by_effect.append(self.chances(effect, margins))
             if (by_effect[-1] >= power).all():
                 break
-        chances = np.array(by_effect)
+        chances = np.array(by_effect)  # (effects, margins, means)
         # Means of equal designs are alike: their drawings add up.
         alike: dict[tuple[int, float], list[int]] = {}
         for place, mean in enumerate(self.means):
             alike.setdefault((len(mean.stereotypes), round(mean.se, 9)), []).append(place)
         for places in alike.values():
-            chances[:, places] = chances[:, places].mean(axis=1, keepdims=True)
-        return [_first_reached(effects, column, power) for column in chances.T]
+            chances[..., places] = chances[..., places].mean(axis=-1, keepdims=True)
+        return [
+            [_first_reached(effects, column, power) for column in by_margin.T]
+            for by_margin in chances.swapaxes(0, 1)
+        ]
 
 
 def _first_reached(effects: Array, chances: Array, power: float) -> float | None:
@@ -241,14 +264,14 @@ def plan_power(
     inference: Inference | None = None,
     power: float = 0.8,
     runs: int | None = None,
-    on_plan: Callable[[], None] | None = None,
+    counting: Counting = uncounted,
 ) -> pl.DataFrame:
     """Predict what the mean scores of the runs of a plan will tell.
 
     Returns columns of `results.schemas.POWER` without `planned_from`, a row per run and
     stereotype, category and model. `runs` is the number of drawn estimates of each error, by
-    default fewer where there are many plans; `on_plan` is called after each plan. Raises InputError
-    if `power` is not between 0 and 1.
+    default fewer where there are many plans; `counting` shows how many plans are predicted. Raises
+    InputError if `power` is not between 0 and 1.
     """
     inference = inference or Inference()
     check_confidence(inference.confidence)
@@ -256,12 +279,12 @@ def plan_power(
         raise InputError(f"power {power}: must be between 0 and 1")
     runs = runs or max(_LEAST_RUNS, min(RUNS, _RUNS_OF_ALL // max(len(plans), 1)))
     planned: list[_Planned] = []
-    for plan in plans:
-        for (level, *key), mean in foresee(plan, runs).items():
-            names = keys_of(level)[1:]  # without the model
-            planned.append(({"level": level, **dict(zip(names, key, strict=True))}, mean))
-        if on_plan is not None:
-            on_plan()
+    with counting(len(plans)) as advance:
+        for plan in plans:
+            for (level, *key), mean in foresee(plan, runs).items():
+                names = keys_of(level)[1:]  # without the model
+                planned.append(({"level": level, **dict(zip(names, key, strict=True))}, mean))
+            advance()
     # Over all runs before the first row: tests are adjusted for what is seen together.
     divisors = _divisors(planned)
     decided = Counter(row["level"] for row, mean in planned if _decides(row, mean))
@@ -325,8 +348,7 @@ def _untold_divisors(planned: Sequence[_Planned], range_name: str) -> Array:
 def _page_rows(page: PlannedPage, inference: Inference, power: float) -> list[dict[str, Any]]:
     """Return what the means of a page can tell, in columns of `results.schemas.POWER`."""
     level = 1.0 - inference.confidence
-    effects = page.smallest_effects(power)
-    beyond = page.smallest_effects(power, inference.margin)
+    effects, beyond = page.smallest_effects(power, (0.0, inference.margin))
     rows = []
     for place, mean in enumerate(page.means):
         row: dict[str, Any] = {

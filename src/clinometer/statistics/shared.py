@@ -190,7 +190,7 @@ class GroupErrors:
 
     se: Array
     df: Array
-    wider_se: Array  # for other stereotypes; nan with one
+    wider_se: Array  # for other stereotypes; nan with one, and where no means tell
     wider_df: Array
 
 
@@ -208,7 +208,7 @@ def group_errors(
     shared: Sequence[tuple[SharedFactor, Array]],
     scales: Array,
     groups: Sequence[Group],
-    means: Array,
+    means: Array | None,
 ) -> GroupErrors:
     """Return the errors of means over several stereotypes.
 
@@ -219,34 +219,42 @@ def group_errors(
     groups
         Those whose means are meant.
     means
-        (stereotypes,), which tell how stereotypes differ.
+        (stereotypes,), which tell how stereotypes differ; None where that is not wanted.
     """
     deviations = (variances.responses() * scales) ** 0.5
-    columns = []
+    narrow, wide = [], []
     for shares, charge in groups:
-        members = np.flatnonzero(shares)
-        charged = np.zeros((len(designs), len(CROSSED) + 1))
-        charged[members] = _charged_shares([designs[int(place)] for place in members])
-        mean, uncertain = variances.variance_of_means(charged)
-        variance = mean @ (shares**2 * scales)
-        spread = uncertain @ (shares**2 * scales) ** 2
+        members = np.flatnonzero(shares).tolist()
+        charged = _charged_shares([designs[place] for place in members])
+        mean, uncertain = variances.variance_of_means(members, charged)
+        squares = shares[members] ** 2 * scales[members]
+        variance = mean @ squares
+        spread = uncertain @ squares**2
         for factor, relative in shared:
             variance = variance + relative * factor.added(deviations, shares)
-        variance = np.maximum(variance, 1e-3 * (mean @ (shares**2 * scales)))
+        variance = np.maximum(variance, 1e-3 * (mean @ squares))
         # What members are charged with is not known better for many than for one.
-        total = float((shares**2 * scales).sum())
+        total = float(squares.sum())
         variance, spread = variance + charge[0] * total, spread + charge[1] * total**2
-        between, between_spread = _between(
-            means[members], variance, mean[:, members] * scales[members]
-        )
-        columns.append((variance, spread, variance + between, spread + between_spread))
-    if not columns:
-        return GroupErrors(*np.zeros((4, 0)))
-    variance, spread, wider, wider_spread = (np.array(c).T for c in zip(*columns, strict=True))
-    weights = np.broadcast_to(variances.usual[:, None], variance.shape)
-    narrow = student(weights, *inverse_chi2(variance, spread))
-    wide = student(weights, *inverse_chi2(wider, wider_spread))
-    return GroupErrors(*narrow, *wide)
+        narrow.append((variance, spread))
+        if means is not None:
+            between, between_spread = _between(means[members], variance, mean * scales[members])
+            wide.append((variance + between, spread + between_spread))
+    nothing = np.full((2, len(narrow)), np.nan)
+    return GroupErrors(
+        *(_fit_t(variances.usual, narrow) if narrow else nothing),
+        *(_fit_t(variances.usual, wide) if wide else nothing),
+    )
+
+
+def _fit_t(usual: Array, moments: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return se and df, (groups,) each, of groups by mean and variance of their variance.
+
+    `usual`: (draws,), weights; moments have a number for each draw.
+    """
+    variance, spread = (np.array(columns).T for columns in zip(*moments, strict=True))
+    weights = np.broadcast_to(usual[:, None], variance.shape)
+    return student(weights, *inverse_chi2(variance, spread))
 
 
 def _charged_shares(members: Sequence[CrossedDesign]) -> Array:

@@ -39,12 +39,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, gammaincinv, gammaln, ndtr, ndtri, polygamma, stdtr, stdtrit
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.designs import CROSSED, CrossedDesign
+from clinometer.statistics.designs import CROSSED, Codes, CrossedDesign
 
 __all__ = [
     "Prior",
@@ -200,16 +201,38 @@ class Squares:
         expected = np.array([crossed.expected for crossed in designs])
         return cls(np.array(squares) / scales[:, None] * counted, df * counted, expected)
 
+    @cached_property
+    def used(self) -> tuple[Codes, Codes]:
+        """Stereotype and source of the squares that tell something, (used,) each.
+
+        Many factors have none. Those of responses are always among them, so that no stereotype is
+        without.
+        """
+        tells = self.df > 0
+        tells[:, -1] = True
+        stereotypes, sources = np.nonzero(tells)
+        return stereotypes, sources
+
     def mean_squares(self, log_ratios: Array) -> tuple[Array, Array]:
         """Return expected mean squares, in response variances, and the relative variances.
 
-        `log_ratios`: (…, factors) → (…, stereotypes, sources) and (…, sources).
+        `log_ratios`: (…, factors) → (…, used) and (…, sources).
         """
         ones = np.ones((*log_ratios.shape[:-1], 1))
         relative = np.concatenate([np.exp(log_ratios), ones], axis=-1)
-        flat = relative @ self.expected.reshape(-1, relative.shape[-1]).T
-        expected = flat.reshape(*log_ratios.shape[:-1], *self.df.shape)
-        return np.where(self.df > 0, expected, 1.0), relative
+        return relative @ self._coefficients.T, relative
+
+    def sum_used(self, values: Array) -> Array:
+        """Add up values of the used squares by stereotype, (…, used) → (…, stereotypes)."""
+        starts = np.flatnonzero(np.diff(self.used[0], prepend=-1))
+        return np.asarray(np.add.reduceat(values, starts, axis=-1))
+
+    @cached_property
+    def _coefficients(self) -> Array:
+        """The expected mean squares by variance, (used, sources); 1 where there are none."""
+        coefficients = self.expected[self.used]
+        coefficients[self.df[self.used] == 0, -1] = 1.0
+        return coefficients
 
 
 @dataclass(frozen=True)
@@ -251,26 +274,19 @@ class Variances:
         weights = self.weights.take(places, axis=-1)
         return student(*(array.reshape(-1, len(places)) for array in (weights, variances, df)))
 
-    def conditional(self, values: Array) -> tuple[Array, Array]:
-        """Return mean and variance of `values`, (usual, each, stereotypes), given what is usual.
+    def variance_of_means(self, places: Sequence[int], shares: Array) -> tuple[Array, Array]:
+        """Return mean and variance of the variances of means, given what is usual.
 
-        Both (usual, stereotypes).
-        """
-        mean = (self.conditional_weights * values).sum(axis=1)
-        return mean, np.maximum((self.conditional_weights * values**2).sum(axis=1) - mean**2, 0.0)
-
-    def variance_of_means(self, shares: Array) -> tuple[Array, Array]:
-        """Return mean and variance of the variances of stereotypes' means, (usual, stereotypes).
-
-        `shares`: (stereotypes, sources).
+        Both (usual, means). Parameters are those of `means`.
         """
         # Of scaled inverse χ²; with few degrees of freedom they have no variance.
-        df = np.maximum(self.df, 4.5)[:, None]
-        variances = self.response * (self.relative @ shares.T) * df / (df - 2.0)
-        mean, between = self.conditional(variances)
-        squared, _ = self.conditional(variances**2)
-        within = squared * 2.0 / (np.maximum(self.df, 4.5) - 4.0)
-        return mean, between + within
+        df = np.maximum(self.df.take(places, axis=-1), 4.5)
+        expected = self.response.take(places, axis=-1) * (self.relative @ shares.T)
+        expected = expected * df[:, None] / (df[:, None] - 2.0)
+        weights = self.conditional_weights.take(places, axis=-1)
+        mean = (weights * expected).sum(axis=1)
+        squared = (weights * expected**2).sum(axis=1)
+        return mean, np.maximum(squared - mean**2, 0.0) + squared * 2.0 / (df - 4.0)
 
     def responses(self) -> Array:
         """Return the mean variance of responses, as parts of the scales: (stereotypes,)."""
@@ -312,10 +328,10 @@ def variances(squares: Squares, prior: Prior, tempering: Array | None = None) ->
     expected, relative = squares.mean_squares(log_ratios)
     df = likeness[:, None] + squares.df.sum(axis=1)
     prior_sum = likeness * np.exp(usual[:, _K])
-    total = prior_sum[:, None, None] + (squares.observed / expected).sum(axis=-1)
+    total = prior_sum[:, None, None] + squares.sum_used(squares.observed[squares.used] / expected)
     response = total / df[:, None]
     log_likelihood = (
-        -0.5 * (squares.df * np.log(expected)).sum(axis=-1)
+        -0.5 * squares.sum_used(squares.df[squares.used] * np.log(expected))
         - 0.5 * df[:, None] * np.log(total)
         + (0.5 * likeness * np.log(prior_sum) - gammaln(likeness / 2.0))[:, None, None]
         + gammaln(df / 2.0)[:, None]
@@ -380,16 +396,17 @@ def _log_likelihood_of_usual(usual: Array, squares: Squares, tempering: Array) -
     are scaled inverse χ².
     """
     expected, _ = squares.mean_squares(usual[:, :_K])
-    expected = expected * np.exp(usual[:, _K])[:, None, None]
-    prior_df = _likeness(usual)[:, None, None]
-    df = squares.df
+    prior_df = _likeness(usual)[:, None]
+    prior_squares = prior_df * (expected * np.exp(usual[:, _K])[:, None])
+    df = squares.df[squares.used]
+    distinct_df, places = np.unique(df, return_inverse=True)
     density = (
-        gammaln((df + prior_df) / 2.0)
+        gammaln((distinct_df + prior_df) / 2.0)[:, places]
         - gammaln(prior_df / 2.0)
-        - df / 2.0 * np.log(prior_df * expected)
-        - (df + prior_df) / 2.0 * np.log1p(squares.observed / (prior_df * expected))
+        - df / 2.0 * np.log(prior_squares)
+        - (df + prior_df) / 2.0 * np.log1p(squares.observed[squares.used] / prior_squares)
     )
-    return np.asarray((tempering * np.where(df > 0, density, 0.0)).sum(axis=-1))
+    return squares.sum_used(tempering[squares.used[1]] * np.where(df > 0, density, 0.0))
 
 
 def _mode(squares: Squares, prior: Prior, tempering: Array) -> tuple[Array, Array]:
@@ -398,21 +415,20 @@ def _mode(squares: Squares, prior: Prior, tempering: Array) -> tuple[Array, Arra
     By scoring: the information is the expected one.
     """
     point = prior.middle
-    df, observed, likeness = squares.df, squares.observed, _LIKENESS_OF_MODE
+    df, observed = squares.df[squares.used], squares.observed[squares.used]
+    counts, likeness = tempering[squares.used[1]], _LIKENESS_OF_MODE
     for _ in range(30):
         expected, relative = squares.mean_squares(point[:_K])
-        # Derivatives of the logs of expected mean squares, (stereotypes, sources, parameters).
-        by_source = squares.expected * relative / expected[..., None]
-        by_source = np.where(df[..., None] > 0, by_source, 0.0)
+        # Derivatives of the logs of expected mean squares, (used, parameters).
+        by_source = squares.expected[squares.used] * relative / expected[:, None]
         total = by_source.sum(axis=-1, keepdims=True)
-        derivatives = np.concatenate([by_source[..., :_K], total], axis=-1)
+        derivatives = np.hstack([by_source[:, :_K], total])
         ratio = observed / (likeness * expected * np.exp(point[_K]))
-        score = tempering * 0.5 * ((df + likeness) * ratio / (1.0 + ratio) - df)
-        weight = tempering * 0.5 * df * likeness / (df + likeness + 2.0)
+        score = counts * 0.5 * ((df + likeness) * ratio / (1.0 + ratio) - df)
+        weight = counts * 0.5 * df * likeness / (df + likeness + 2.0)
         slope, curvature = prior.slope_and_curvature(point)
-        gradient = slope + np.einsum("sk,skp->p", score, derivatives)
-        information = np.einsum("sk,skp,skq->pq", weight, derivatives, derivatives)
-        information += np.diag(curvature)
+        gradient = slope + score @ derivatives
+        information = (weight[:, None] * derivatives).T @ derivatives + np.diag(curvature)
         step = np.linalg.solve(information, gradient)
         step /= max(1.0, float(np.abs(step).max()) / 1.5)
         point = np.clip(point + step, _LOWEST, _HIGHEST)
@@ -462,18 +478,18 @@ def student(weights: Array, variances: Array, df: Array) -> tuple[Array, Array]:
     All (draws, means): weights of sum 1 over draws, the squares of the scales, and the degrees of
     freedom. Result: both (means,); where nothing varies se is 0.
     """
-    n = variances.shape[1]
-    se, fitted = np.zeros(n), np.full(n, np.inf)
     varies = variances.max(axis=0) > 0
-    if not varies.any():
+    if not varies.all():
+        se, fitted = np.zeros(len(varies)), np.full(len(varies), np.inf)
+        if varies.any():
+            # `compress` leaves draws after draws in memory.
+            varying = (np.compress(varies, array, axis=1) for array in (weights, variances, df))
+            se[varies], fitted[varies] = student(*varying)
         return se, fitted
-    # `compress` leaves draws after draws in memory.
-    varying = (np.compress(varies, array, axis=1) for array in (weights, variances, df))
-    scales, shares, degrees = _binned(*varying)
-    near, far = (_quantile(p, scales, shares, degrees) for p in _QUANTILES)
-    fitted[varies] = np.interp(-far / near, -_SPREADS, _DEGREES)
-    se[varies] = near / stdtrit(fitted[varies], _QUANTILES[0])
-    return se, fitted
+    mixture = _binned(weights, variances, df)
+    near, far = (_quantile(p, *mixture) for p in _QUANTILES)
+    fitted = np.interp(-far / near, -_SPREADS, _DEGREES)
+    return near / stdtrit(fitted, _QUANTILES[0]), fitted
 
 
 #: Degrees of freedom, and how much further out the second of `_QUANTILES` lies in their t.

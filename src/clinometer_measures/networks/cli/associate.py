@@ -11,6 +11,7 @@ import click
 from clinometer.cli.options import (
     FOLDER,
     FROM_ELSEWHERE,
+    MODEL,
     build_budget,
     build_connection,
     command,
@@ -31,7 +32,7 @@ ANSWER_TOKENS = {False: 32, True: 16}
 
 
 @command("associate")
-@click.argument("models", nargs=-1, required=True, metavar="MODEL…")
+@click.argument("models", nargs=-1, required=True, type=MODEL, metavar="MODEL…")
 @click.option(
     "--cues",
     required=True,

@@ -11,6 +11,7 @@ import click
 from clinometer.cli.options import (
     FILE,
     FROM_ELSEWHERE,
+    MODEL,
     NEW,
     build_budget,
     build_connection,
@@ -36,7 +37,7 @@ MOST_NAMES = 5
 
 
 @command("contexts")
-@click.argument("model", required=False, metavar="[MODEL]")
+@click.argument("model", required=False, type=MODEL, metavar="[MODEL]")
 @click.option(
     "--dictionary",
     type=FILE,
