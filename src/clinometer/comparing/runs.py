@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -15,6 +17,7 @@ from clinometer.audits.tabulating import estimate_means
 from clinometer.contracts.design import Design
 from clinometer.directory.results import Results, read_detail, read_results
 from clinometer.errors import InputError, unknown
+from clinometer.pieces.findings import FACTORS, Finding
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.results.evidence import Note, notes_of_model, run_notes
@@ -31,6 +34,9 @@ __all__ = ["ComparedRun", "choose", "choose_run", "estimate_run_means", "read_ru
 #: All that is known of trials and their answers, but for the model's name. In a small table, or of
 #: few values, scores alone may be equal in two models.
 _TRIAL_COLUMNS = [name for name in SCORES if name != "model"]
+
+#: What tells the means of one model apart.
+_MEAN_KEYS = [name for name in FACTORS if name != "model"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,30 @@ class ComparedRun:
             run.scores.select(_TRIAL_COLUMNS).sort(_TRIAL_COLUMNS) for run in (self, other)
         )
         return ours.equals(theirs)
+
+    def finding(self, row: Mapping[str, Any]) -> Finding | None:
+        """Return what is told of the mean of the run that a row, or a change, is about.
+
+        None where that is not known: of scores and recorded answers, and of controls.
+        """
+        if self.directory is None:
+            return None
+        return self._findings.get((row["level"], *(row[name] for name in _MEAN_KEYS)))
+
+    @cached_property
+    def _findings(self) -> Mapping[tuple[str | None, ...], Finding]:
+        """Its findings, by what tells its means apart; read when they are first asked for."""
+        from clinometer.report.answers.summary import findings  # imports what draws
+
+        assert self.directory is not None
+        with unpacked(self.directory) as directory:
+            if not (directory / "estimates.parquet").is_file():
+                return {}
+            return {
+                (finding.level, *(finding.about[name] for name in _MEAN_KEYS)): finding
+                for finding in findings(directory)
+                if finding.about["model"] == self.model
+            }
 
 
 @anywhere(source=True)

@@ -32,7 +32,7 @@ __all__ = ["ALL", "FACTORS", "Finding", "find", "run_text"]
 #: The factors of a mean, and the columns of estimates that hold them.
 FACTORS = {
     **{name: name for name in ("model", "study", "instrument", *CONDITIONS, "dimension")},
-    **{"mode": "plain_mode", "word_list": "word_list"},
+    **{"mode": "plain_mode", "word_list": "word_list", "scoring": "scoring"},
     **{name: name for name in ("category", "stereotype")},
 }
 
@@ -120,10 +120,17 @@ class Finding:
         return f"{number(self.mean)}{rate}"
 
     @property
+    def conclusion(self) -> str:
+        """Which way it leans, in words of the instrument where it has them.
+
+        Of an instrument that does not work on the model, that alone.
+        """
+        return (self.direction or self.lean) if self.valid else f"{self.instrument} {self.works}"
+
+    @property
     def headline(self) -> str:
         """What leans, how much in other prompts, and which way."""
-        ends = interval(self.low, self.high)
-        return f"{self._name} {self.size} [{ends}]: {self.direction or self.lean}"
+        return f"{self._name} {self.size} [{interval(self.low, self.high)}]: {self.conclusion}"
 
     def __str__(self) -> str:
         """Say the same at length, with both intervals."""

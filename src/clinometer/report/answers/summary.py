@@ -77,12 +77,7 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
         return None
     plan = answers.plan
     validity, failed = _validity(instruments)
-    means = sorted(
-        _find_all(instruments, "stereotype"),
-        # Means that differ from neutral first, of them those of valid instruments.
-        key=lambda finding: (not finding.differs, not finding.valid, -abs(finding.strength)),
-    )
-    over_all = tuple(_find_all(instruments, "model", "category"))
+    over_all, means = _over_all_and_single(instruments)
     remarks = [_remark(name, results, means) for name, results in instruments.items()]
     return InBrief(
         title=_title(plan, answers),
@@ -100,7 +95,7 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
             _with_answer(finding, answers)
             for finding in [finding for finding in means if finding.valid][:STRONGEST]
         ),
-        means=tuple(means),
+        means=means,
         over_all=over_all,
         changes=tuple(_changes(answers.argument, earlier, instruments)) if earlier else (),
         limits=_LIMITS,
@@ -138,8 +133,10 @@ def findings(directory: str | Path | Results) -> tuple[Finding, ...]:
     ...     print(finding.headline)
     """
     path = directory.directory if isinstance(directory, Results) else Path(directory)
-    brief = in_brief(path)
-    return (*brief.over_all, *brief.means) if brief else ()
+    if not (path / "plan.json").is_file():
+        return ()
+    over_all, means = _over_all_and_single(_by_name(read_results(path).instruments))
+    return *over_all, *means
 
 
 def in_lines(directory: Path) -> tuple[str, ...]:
@@ -148,6 +145,18 @@ def in_lines(directory: Path) -> tuple[str, ...]:
         return ()
     instruments = _by_name(read_results(directory).instruments)
     return mean_lines([*_find_all(instruments, "model")])
+
+
+def _over_all_and_single(
+    instruments: Mapping[str, InstrumentResults],
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return the means over all and of categories; and of stereotypes, the strongest first."""
+    means = sorted(
+        _find_all(instruments, "stereotype"),
+        # Means that differ from neutral first, of them those of valid instruments.
+        key=lambda finding: (not finding.differs, not finding.valid, -abs(finding.strength)),
+    )
+    return tuple(_find_all(instruments, "model", "category")), tuple(means)
 
 
 def _find_all(instruments: Mapping[str, InstrumentResults], *levels: str) -> Iterator[Finding]:
