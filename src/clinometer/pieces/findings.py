@@ -76,6 +76,14 @@ class Finding:
     high: float | None
     low_in_prompts: float | None
     high_in_prompts: float | None
+    confidence: float | None
+    """One less the share of errors that both intervals allow for, among all that is told."""
+    trials: int
+    """How many were asked."""
+    scored: int
+    """Of how many of them the mean is."""
+    compliance: float | None
+    """Share of the answers that have a score."""
     per_hundred: float | None
     """Of 100 of what the instrument counts; None on scales that are no rate."""
     counts: str
@@ -181,6 +189,10 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             high=row["ci_high"],
             low_in_prompts=row["ci_low_bounded"],
             high_in_prompts=row["ci_high_bounded"],
+            confidence=row["confidence"],
+            trials=row["n"] or 0,
+            scored=row["n_scored"] or 0,
+            compliance=row["compliance"],
             per_hundred=100.0 * row["estimate"] if measure.counts else None,
             counts=measure.counts,
             lean=row["lean"],

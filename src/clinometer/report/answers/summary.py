@@ -45,7 +45,7 @@ from clinometer.results.ranges import AS_ARBITRARY
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
-__all__ = ["findings", "in_brief", "in_lines", "sum_up"]
+__all__ = ["findings", "in_brief", "in_lines", "instruments_by_name", "sum_up"]
 
 #: Characters shown of a prompt and of an answer.
 MOST_CHARACTERS = 150
@@ -72,7 +72,7 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
 
     `earlier`: the audit whose means those of now are set beside.
     """
-    instruments = _by_name(answers.instruments)
+    instruments = instruments_by_name(answers.instruments)
     if not instruments:
         return None
     plan = answers.plan
@@ -135,7 +135,8 @@ def findings(directory: str | Path | Results) -> tuple[Finding, ...]:
     path = directory.directory if isinstance(directory, Results) else Path(directory)
     if not (path / "plan.json").is_file():
         return ()
-    over_all, means = _over_all_and_single(_by_name(read_results(path).instruments))
+    instruments = instruments_by_name(read_results(path).instruments)
+    over_all, means = _over_all_and_single(instruments)
     return *over_all, *means
 
 
@@ -143,7 +144,7 @@ def in_lines(directory: Path) -> tuple[str, ...]:
     """Say what a results directory shows over all, in a few lines; raises as `in_brief`."""
     if not (directory / "plan.json").is_file():
         return ()
-    instruments = _by_name(read_results(directory).instruments)
+    instruments = instruments_by_name(read_results(directory).instruments)
     return mean_lines([*_find_all(instruments, "model")])
 
 
@@ -166,7 +167,9 @@ def _find_all(instruments: Mapping[str, InstrumentResults], *levels: str) -> Ite
             yield from find(name, results, level)
 
 
-def _by_name(all_instruments: Sequence[InstrumentResults]) -> dict[str, InstrumentResults]:
+def instruments_by_name(
+    all_instruments: Sequence[InstrumentResults],
+) -> dict[str, InstrumentResults]:
     """Return the results of each instrument that has estimates, by its name in running text."""
     instruments = [results for results in all_instruments if results.by_stereotype.height]
     names = [results.in_text for results in instruments]
