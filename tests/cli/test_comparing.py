@@ -58,5 +58,5 @@ def test_too_few_answers_for_an_interval_are_said_to_be_too_few(run, answers):
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == (
         "cannot tell yet, 1 of 1 open: Gender (word association) −1.00 -> 1.00, "
-        "+2.00 [−1.11 to 2.00]; 5 more trials of each would tell"
+        "+2.00 [−1.37 to 2.00]; 5 more trials of each would tell"
     )

@@ -28,9 +28,8 @@ import polars as pl
 
 from clinometer.comparing.changes import FAMILY, mark_family
 from clinometer.comparing.checks import row_name, telling_names
-from clinometer.comparing.intervals import interval_of_row
 from clinometer.comparing.runs import ComparedRun
-from clinometer.numbers import interval, number, signed
+from clinometer.numbers import bracketed, number, signed
 from clinometer.pieces.findings import Finding
 from clinometer.results.ranges import RANGES, rows_of_range
 from clinometer.results.verdicts import (
@@ -241,12 +240,12 @@ def leans_text(findings: Findings) -> str:
 
 
 def difference_text(row: Mapping[str, Any]) -> str:
-    """Write a difference with the interval that its verdict rests on."""
-    mean = signed(row["estimate"])
-    if row["confidence"] is None:
-        return mean
-    # The bound on each side errs with 1 − confidence, so that the interval of both is narrower.
-    ends = interval_of_row(row, 2.0 * row["confidence"] - 1.0)
-    if row["verdict"] in (WORSE, TURNED, BETTER):
-        ends = None if row["ci_low"] is None else (row["ci_low"], row["ci_high"])
-    return mean if ends is None else f"{mean} [{interval(*ends)}]"
+    """Write a difference with its interval, which is the same wherever it stands.
+
+    Where nothing worse is possible than the margin, also the bound that shows it: it errs on one
+    side alone, so that the interval may reach farther.
+    """
+    text = bracketed(row["estimate"], row["ci_low"], row["ci_high"], write=signed)
+    if row["verdict"] == NOT_WORSE:
+        return f"{text}, worse by at most {number(row['harm_high'])}"
+    return text
