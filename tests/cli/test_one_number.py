@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import clinometer as cm
 from clinometer.numbers import bracketed, interval, number
 from clinometer.report.card import instrument_cards
+from clinometer.results.records import read_plan, write_plan
 from clinometer.sharing import log_mlflow
 
 Run = Callable[..., tuple[int, str, str]]
@@ -19,6 +21,11 @@ Run = Callable[..., tuple[int, str, str]]
 NUMBER = re.compile(r"−?\d\.\d\d")
 INTERVAL = re.compile(rf"{NUMBER.pattern} to {NUMBER.pattern}")
 ROW = re.compile(rf"(  )?[A-Z][\w ()]* {NUMBER.pattern} ")
+BOUND = "(?:about|at least)"
+TRIALS = re.compile(
+    rf"to decide it takes {BOUND} [\d,]+ trials in place of \d+(, or other wordings or words)?"
+)
+PRICE = re.compile(rf"{BOUND} ([\d,]+) trials in place of \d+, {BOUND} \$([\d,.]+)")
 MEANS = re.compile(rf"({NUMBER.pattern}) -> ({NUMBER.pattern})")
 
 AUDIT = ("--study", "bai2025", "--instrument", "word_association", "--no-profile", "--out", "r")
@@ -103,6 +110,34 @@ def test_no_two_outputs_of_one_run_state_different_numbers(outputs: dict[str, st
         assert set(INTERVAL.findall(text)) <= stated, name
         assert mean in text and ends in text, name
     assert bracketed(over_all.mean, over_all.low, over_all.high) in outputs["page"]
+
+
+def test_what_is_unclear_says_what_would_decide_it(outputs: dict[str, str]) -> None:
+    findings = cm.findings("r")
+    unclear = [finding for finding in findings if finding.verdict == "inconclusive"]
+    assert [finding for finding in findings if finding.would_decide] == unclear != []
+    for finding in unclear:
+        assert TRIALS.fullmatch(finding.would_decide)
+        assert finding.would_decide in outputs["dossier"]
+        if finding.level == "model":
+            for name in ("sentences", "public", "card", "hub"):
+                assert finding.would_decide in outputs[name], name
+            assert finding.would_decide in Path("r/report.html").read_text("utf-8")
+
+
+def test_what_would_decide_has_a_price_where_the_model_has_one(
+    outputs: dict[str, str],
+) -> None:
+    path = Path("r/plan.json")
+    assert not any("$" in finding.would_decide for finding in cm.findings("r"))
+    prices = {"simulated/leaning": {"input": 1e4, "output": 1e4}}
+    write_plan(path, {**read_plan(path), "prices": prices})
+    texts = [text for finding in cm.findings("r") if (text := finding.would_decide)]
+    tokens = pl.read_parquet("r/responses.parquet").select("input_tokens", "output_tokens")
+    per_trial = tokens.sum_horizontal().mean() / 100.0
+    for text in texts:
+        trials, usd = (float(number.replace(",", "")) for number in PRICE.findall(text)[0])
+        assert usd == pytest.approx(trials * per_trial, rel=0.1)  # trials are rounded up
 
 
 #: Leans against stereotypes, and refuses some answers: of its trials not all are compared.

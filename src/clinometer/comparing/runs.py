@@ -14,10 +14,11 @@ from clinometer.asking.plan import read_stage
 from clinometer.audits.looking import looks_of
 from clinometer.audits.recording import Recording, read_recorded
 from clinometer.audits.tabulating import estimate_means
+from clinometer.comparing.findings import MeanKey, findings_by_mean, mean_key
 from clinometer.contracts.design import Design
 from clinometer.directory.results import Results, read_detail, read_results
 from clinometer.errors import InputError, unknown
-from clinometer.pieces.findings import FACTORS, Finding
+from clinometer.pieces.findings import Finding
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.results.evidence import Note, notes_of_model, run_notes
@@ -34,9 +35,6 @@ __all__ = ["ComparedRun", "choose", "choose_run", "estimate_run_means", "read_ru
 #: All that is known of trials and their answers, but for the model's name. In a small table, or of
 #: few values, scores alone may be equal in two models.
 _TRIAL_COLUMNS = [name for name in SCORES if name != "model"]
-
-#: What tells the means of one model apart.
-_MEAN_KEYS = [name for name in FACTORS if name != "model"]
 
 
 @dataclass(frozen=True)
@@ -75,22 +73,14 @@ class ComparedRun:
         """
         if self.directory is None:
             return None
-        return self._findings.get((row["level"], *(row[name] for name in _MEAN_KEYS)))
+        return self._findings.get(mean_key({**row, "model": self.model}))
 
     @cached_property
-    def _findings(self) -> Mapping[tuple[str | None, ...], Finding]:
-        """Its findings, by what tells its means apart; read when they are first asked for."""
-        from clinometer.report.answers.summary import findings  # imports what draws
-
+    def _findings(self) -> Mapping[MeanKey, Finding]:
+        """The findings of its directory, read when the first is asked for."""
         assert self.directory is not None
         with unpacked(self.directory) as directory:
-            if not (directory / "estimates.parquet").is_file():
-                return {}
-            return {
-                (finding.level, *(finding.about[name] for name in _MEAN_KEYS)): finding
-                for finding in findings(directory)
-                if finding.about["model"] == self.model
-            }
+            return findings_by_mean(directory)
 
 
 @anywhere(source=True)
