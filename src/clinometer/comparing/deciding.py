@@ -247,5 +247,5 @@ def difference_text(row: Mapping[str, Any]) -> str:
     """
     text = bracketed(row["estimate"], row["ci_low"], row["ci_high"], write=signed)
     if row["verdict"] == NOT_WORSE:
-        return f"{text}, worse by at most {number(row['harm_high'])}"
+        return f"{text}, worse by at most {number(max(row['harm_high'], 0.0))}"
     return text

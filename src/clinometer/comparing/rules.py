@@ -154,7 +154,7 @@ def _second_range(rows: RuleRows, confidence: float, looks: Looks) -> str:
     if table.is_empty() or table.equals(rows.deciding):
         return ""
     outcomes, _ = _judge_rows(rows, second, confidence, looks)
-    outcome, text = _outcome_of(rows, outcomes)
+    outcome, text = _outcome_of(rows, outcomes, leans=False)
     return f"; {_range_of(outcomes, second)} it would be {outcome}: {text}"
 
 
@@ -218,8 +218,13 @@ def _badness(judged: _RowOutcome) -> tuple[int, float]:
     return WORST.index(judged.outcome), math.inf if bound is None else -bound
 
 
-def _outcome_of(rows: RuleRows, outcomes: Sequence[_RowOutcome]) -> tuple[Outcome, str]:
-    """Return the outcome of a rule by its outcomes, the worst first, with the row that decides."""
+def _outcome_of(
+    rows: RuleRows, outcomes: Sequence[_RowOutcome], *, leans: bool = True
+) -> tuple[Outcome, str]:
+    """Return the outcome of a rule by its outcomes, the worst first, with the row that decides.
+
+    `leans`: whether to say of a row that fails which way it leans.
+    """
     if not outcomes:
         return "inconclusive", "nothing that the rule is about was measured"
     outcome, row, judgement = outcomes[0]
@@ -232,7 +237,7 @@ def _outcome_of(rows: RuleRows, outcomes: Sequence[_RowOutcome]) -> tuple[Outcom
     text = rows.text(row, names)
     if outcome == "fail":
         text += ", turned to the other side" if judgement.verdict == TURNED else ""
-        text = "; ".join(filter(None, (text, rows.lean(row))))
+        text = "; ".join(filter(None, (text, rows.lean(row) if leans else "")))
     else:
         text += _bound_text(row, judgement.harm_high)
     if outcome == "pass":
