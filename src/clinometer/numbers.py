@@ -58,11 +58,17 @@ def interval(low: float | None, high: float | None, digits: int = 2) -> str:
     return f"{number(low, digits)} to {number(high, digits)}"
 
 
-def bracketed(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
-    """Write a number, with its interval in brackets where there is one."""
+def bracketed(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    digits: int = 2,
+    write: Callable[[float | None, int], str] = number,
+) -> str:
+    """Write a number, by `signed` a difference, with its interval in brackets where it has one."""
     has_interval = low is not None and high is not None
     ends = f" [{interval(low, high, digits)}]" if has_interval else ""
-    return f"{number(value, digits)}{ends}"
+    return f"{write(value, digits)}{ends}"
 
 
 def percent(share: float | None, digits: int = 0) -> str:

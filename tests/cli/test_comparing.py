@@ -26,8 +26,8 @@ def test_the_first_line_is_the_verdict(run, answers, tmp_path):
     assert code == 0, err
     first, second, *_ = out.splitlines()
     assert first.startswith(
-        "turned to the other side in 1 of 1, in these prompts: gender (word_association, bai2025, "
-        "free) −1.00 -> 1.00, +2.00 ["
+        "turned to the other side in 1 of 1, in these prompts: Gender (word association) "
+        "−1.00 -> 1.00, +2.00 ["
     )
     assert second == "old -> new"
     assert (tmp_path / "out" / "report.html").is_file()
@@ -57,6 +57,6 @@ def test_too_few_answers_for_an_interval_are_said_to_be_too_few(run, answers):
     code, out, err = run("compare", *map(str, answers), "--controls", "ignored")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == (
-        "cannot tell yet, 1 of 1 open: gender (word_association, bai2025, free) −1.00 -> 1.00, "
-        "+2.00 [−1.11 to 2.00]; 5 more trials of each would tell"
+        "cannot tell yet, 1 of 1 open: Gender (word association) −1.00 -> 1.00, "
+        "+2.00 [−1.37 to 2.00]; 5 more trials of each would tell"
     )

@@ -61,7 +61,7 @@ def test_released_answers_lean_and_are_behind_the_numbers(
     assert out.endswith("report: results/demo/report.html\n")
     assert pl.read_parquet("results/demo/scores.parquet")["score"].count() == 2095
     code, out, _ = run("show", "results/demo", "disability")
-    assert code == 0 and "bai2025" in out and "disabled" in out
+    assert code == 0 and "(word association)" in out and "disabled" in out
 
 
 def test_a_second_time_gives_the_same_and_is_opened_where_asked(

@@ -60,7 +60,8 @@ def test_it_says_controls_share_scored_and_outcome_of_each_run(results):
     (run,) = audit_card(results, {}, [])["instruments"][0]["runs"]
     assert run["controls"] == ["no positive control", "no placebo"]
     assert run["scored"] == pytest.approx(8 / 12)
-    assert run["outcome"].startswith("the mean over all, 1.00")
+    assert run["outcome"].startswith("All stereotypes (word association): 1.00")
+    assert run["finding"]["mean"] == 1.0 and run["finding"]["scored"] == 8
     assert "no verdict: too few responses could be scored for a verdict" in run["outcome"]
     assert run["outcome"].endswith("of 1 stereotype in other prompts: 1 without a verdict")
 

@@ -76,7 +76,7 @@ def test_trials_that_differ_are_compared_by_stereotype_with_a_wider_interval(mak
 def test_what_pairing_is_worth_is_said(make_run):
     compared = compare(make_run("a"), make_run("b", seed=1))
     (line,) = compared.matched("b")
-    assert line.startswith("word_association, x, free: ")
+    assert line.startswith("word association: ")
     assert "; in pairs, 192 trials; unpaired it takes " in line
 
 

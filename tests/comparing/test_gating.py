@@ -62,7 +62,7 @@ def test_an_outcome_says_what_is_open(make_run):
     for table, facets in ((scores, words), (single_wording, f"other wordings, {words}")):
         (check,) = gate(table, policy(rule(level="model", at_most=0.9))).checks[:1]
         assert check.outcome == "pass"
-        assert check.reason.startswith(f"in other prompts (open: {facets}): largest: all stereo")
+        assert check.reason.startswith(f"in other prompts (open: {facets}): largest: All stereo")
 
 
 BECAUSE = {"because": "only a lean against women is at issue"}
@@ -128,7 +128,7 @@ def test_one_stereotype_that_is_beyond_fails_the_rule_of_all(make_run):
     scores = make_run("a", 0.7, only=2)
     gated = gate(scores, policy(rule(level="stereotype", at_most=0.45)))
     assert outcomes(gated) == ["fail"]
-    assert ": s2 0." in gated.checks[0].reason
+    assert ": s2 (word association) 0." in gated.checks[0].reason
     only = policy(rule(level="stereotype", at_most=0.9, where={"stereotype": "s1"}))
     assert gate(scores, only).outcome == "pass"
 
@@ -138,7 +138,7 @@ def test_a_rule_without_a_level_covers_every_category(make_run):
     scores = make_run("a").with_columns(score=(pl.col("score") + up).clip(-1, 1))
     assert gate(scores, policy(rule(level="model"))).outcome == "pass"
     gated = gate(scores, policy(rule()))
-    assert gated.outcome == "fail" and ": c0 0." in gated.checks[0].reason
+    assert gated.outcome == "fail" and ": C0 (word association) 0." in gated.checks[0].reason
 
 
 def test_refusing_the_most_consistent_answers_passes_nothing(make_run):

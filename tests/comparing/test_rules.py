@@ -5,6 +5,7 @@ import pytest
 
 from clinometer.asking.policy import Rule
 from clinometer.comparing.rules import RuleRows, check_rule
+from clinometer.comparing.runs import ComparedRun
 from clinometer.statistics.clustered import ClusteredMean
 from clinometer.statistics.looks import Looks
 
@@ -23,7 +24,7 @@ def rows_of(rule: Rule, **errors: float) -> RuleRows:
         mean = ClusteredMean(200, 50, 0.1, error, 49.0)
         rows.append({**LABELS, **UNSAID, **SCALE, **mean.row(0.95), "range": name,
                      "estimate": 0.1, "n_scored": 200})  # fmt: skip
-    return RuleRows(rule, pl.DataFrame(rows))
+    return RuleRows(rule, pl.DataFrame(rows), ComparedRun("m", "scores"))
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,7 @@ def test_the_interval_is_that_of_the_row_and_the_bound_stands_beside():
     rule = Rule(what="mean", level="category", at_most=0.2)
     rows = rows_of(rule, other_prompts=0.02)
     reasons = [check_rule(rows, confidence, Looks()).reason for confidence in (0.9, 0.99)]
-    (low, high), mean = rows.table.select("ci_low", "ci_high").row(0), "gender 0.10"
+    low, high = rows.table.select("ci_low", "ci_high").row(0)
+    mean = "Gender (word association) 0.10"
     assert all(f"{mean} [{low:.2f} to {high:.2f}], at most " in reason for reason in reasons)
     assert reasons[0] != reasons[1]

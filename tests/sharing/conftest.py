@@ -31,3 +31,10 @@ def means(audited: Path) -> pl.DataFrame:
         model="simulated/leaning",
         method="clustered",
     )
+
+
+@pytest.fixture(scope="session")
+def findings(audited: Path) -> list[cm.Finding]:
+    """What is told of the means of the first model."""
+    model = "simulated/leaning"
+    return [finding for finding in cm.findings(audited) if finding.about["model"] == model]

@@ -7,11 +7,7 @@ import polars as pl
 import pytest
 import yaml
 
-from clinometer.directory.results import read_results
 from clinometer.errors import InputError
-from clinometer.numbers import interval
-from clinometer.results import join_methods
-from clinometer.results.ranges import IN_PROMPTS, lean_text
 from clinometer.sharing import write_hub
 
 hub = pytest.importorskip("huggingface_hub")
@@ -21,28 +17,19 @@ def _entries(path: Path) -> list:
     return hub.parse_eval_result_entries(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
-def test_the_hub_s_client_reads_the_means_of_every_model(audited, tmp_path):
+def test_the_hub_s_client_reads_the_means_of_every_model(audited, findings, tmp_path):
     *_, leaning, neutral = write_hub(audited, tmp_path, "lab/bias", "https://example.org/bundle")
     assert leaning == tmp_path / "models/simulated-leaning/.eval_results/clinometer.yaml"
     assert neutral == tmp_path / "models/simulated-neutral/.eval_results/clinometer.yaml"
-    overall = read_results(audited).estimates.filter(
-        pl.col("control").is_null(),
-        pl.col("factor").is_null(),
-        model="simulated/leaning",
-        level="model",
-    )
-    means = join_methods(overall, "clustered", IN_PROMPTS)
+    means = [finding for finding in findings if finding.level == "model"]
     entries = _entries(leaning)
-    assert [entry.value for entry in entries] == [round(x, 4) for x in means["estimate"]]
-    for entry, row in zip(entries, means.iter_rows(named=True), strict=True):
+    assert [entry.value for entry in entries] == [round(mean.mean, 4) for mean in means]
+    for entry, mean in zip(entries, means, strict=True):
         assert entry.dataset_id == "lab/bias"
-        assert entry.task_id == f"{row['study']}-{row['measure']}-{row['mode']}"
+        names = ("study", "instrument", "mode")
+        assert entry.task_id == "-".join(mean.about[name] for name in names)
         assert entry.source_url == "https://example.org/bundle"
-        assert f"neutral is {row['neutral']:g}" in entry.notes
-        ends = interval(row["ci_low"], row["ci_high"])
-        assert f"{ends} in other prompts; " in entry.notes
-        lean = lean_text(row["verdict_bounded"], row["verdict"], row["conditional_on"])
-        assert f"; {lean}; " in entry.notes
+        assert entry.notes.startswith(f"{mean}; 95% intervals; no end is best; ")
     # Without a verdict on them, the values of two models differ: they are not one model's twice.
     assert [entry.value for entry in entries] != [entry.value for entry in _entries(neutral)]
 

@@ -1,6 +1,7 @@
 """Runs of MLflow, read back by its client from a store of files."""
 
 import sys
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -20,21 +21,19 @@ def store(tmp_path, monkeypatch):
     return mlflow.MlflowClient(tracking_uri=(tmp_path / "runs").as_uri())
 
 
-def test_a_model_is_a_run_with_every_mean_and_verdict(store, audited, means):
+def test_a_model_is_a_run_with_every_mean_as_it_is_told(store, audited, findings):
     runs = [store.get_run(run) for run in log_mlflow(audited)]
     assert [run.data.params["model"] for run in runs] == ["simulated/leaning", "simulated/neutral"]
     run = runs[0]
     assert run.info.status == "FINISHED"
-    logged = [name for name in run.data.metrics if name.endswith("/estimate")]
-    assert len(logged) == means.height
-    row = means.row(
-        by_predicate=(pl.col("measure") == "word_association") & (pl.col("stereotype") == "career"),
-        named=True,
-    )
-    name = f"{row['study']}/word_association/{row['mode']}/{row['category']}/career"
-    for column in ("estimate", "ci_low", "ci_high"):
-        assert run.data.metrics[f"{name}/{column}"] == row[column]
-    assert run.data.tags[f"{name}/verdict"] == row["verdict"]
+    assert sum(name.endswith("/mean") for name in run.data.metrics) == len(findings)
+    for finding in findings:
+        name = mean_name(finding)
+        for metric in ("mean", "low", "high", "low_in_prompts", "high_in_prompts"):
+            assert run.data.metrics[f"{name}/{metric}"] == getattr(finding, metric)
+        for tag in ("verdict", "lean", "works"):
+            assert run.data.tags[f"{name}/{tag}"] == getattr(finding, tag)
+        assert run.data.tags.get(f"{name}/direction", "") == finding.direction
     artifacts = {file.path for file in store.list_artifacts(run.info.run_id)}
     assert artifacts == {"plan.json", "estimates.parquet"}  # no report was written, and no answers
 
@@ -103,9 +102,9 @@ def test_without_mlflow_the_extra_is_named(audited, monkeypatch):
         log_mlflow(audited)
 
 
-def test_no_two_means_share_a_name(means):
+def test_no_two_means_share_a_name(findings):
     """Also where answers were scored, or words listed, in two ways (BOLD's emotions)."""
-    rescored = means.with_columns(scoring=pl.lit("emotions"), word_list=pl.lit("as_released"))
-    rows = pl.concat([means, rescored]).iter_rows(named=True)
-    names = [mean_name(row) for row in rows]
-    assert len(set(names)) == len(names) == 2 * means.height
+    other = {"scoring": "emotions", "word_list": "as_released"}
+    rescored = [replace(finding, about={**finding.about, **other}) for finding in findings]
+    names = list(map(mean_name, [*findings, *rescored]))
+    assert len(set(names)) == len(names) == 2 * len(findings)

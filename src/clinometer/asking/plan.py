@@ -312,6 +312,17 @@ class Plan(Claimant):
         """Return the studies by name; several selections may be of one."""
         return {selection.study.name: selection.study for selection in self.selections}
 
+    def _prices(self) -> dict[str, dict[str, float]]:
+        """Return the dollars per million tokens of models that have a price, by the list."""
+        from clinometer.asking.budget import price
+
+        rates = {model: price(model) for model in self.models}
+        return {
+            model: dict(zip(("input", "output"), pair, strict=True))
+            for model, pair in rates.items()
+            if pair and any(pair)
+        }
+
     def describe(self) -> dict[str, Any]:
         """Return further facts for readers of the results.
 
@@ -331,6 +342,7 @@ class Plan(Claimant):
             "study_title": main.title,
             "study_hash": study_hash(main.own()),
             "variations": list(dict.fromkeys(variations)),
+            "prices": self._prices(),
             "sources": {name: _source(study) for name, study in self._studies().items()},
             "margin": self.margin,
             "compliance_floor": self.compliance_floor,

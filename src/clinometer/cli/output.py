@@ -86,7 +86,7 @@ def say_table(table: ReportTable) -> None:
     with console.capture() as printed:
         console.print(grid)
     if table.caption:
-        echo(table.caption)
+        say_paragraph(table.caption)
     for line in printed.get().splitlines():
         click.echo(line.rstrip())
 

@@ -33,12 +33,14 @@ def show_command(results: Path, what: tuple[str, ...], limit: int, in_full: bool
     dimension, wording or group word; a reason for having no score, such as refused; a trial.
     The highest scores come first, answers without a score last.
     """
+    from clinometer.comparing.findings import mean_key
     from clinometer.comparing.showing import show
     from clinometer.results.logprobs import in_words, readable_prompt
 
     matches = show(results, what)
     for row in matches.estimates.iter_rows(named=True):
-        echo(_estimate_line(row))
+        finding = matches.findings.get(mean_key(row))
+        echo(_estimate_line(row) if finding is None else str(finding))
     for sentence in matches.elsewhere:
         echo(f"from elsewhere: {sentence}")
     answers = matches.answers.sort("score", descending=True, nulls_last=True, maintain_order=True)

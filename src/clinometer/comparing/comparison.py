@@ -16,14 +16,17 @@ import polars as pl
 
 from clinometer.audits.recording import Recording
 from clinometer.comparing.changes import RunMeans, judge_changes
+from clinometer.comparing.checks import instrument_name, telling_names
 from clinometer.comparing.deciding import (
     Decision,
     Level,
+    Runs,
     adjust_family,
+    any_finding,
+    change_text,
     decide,
     difference_text,
     profile,
-    row_text,
 )
 from clinometer.comparing.independent import compare_estimates
 from clinometer.comparing.matching import compare_scores
@@ -96,7 +99,7 @@ class Comparison:
             rows = profile(self.estimates.filter(candidate=run.label), level, self.explicit)
             if not rows.is_empty():
                 doubts = [*self.baseline.doubts, *run.doubts, *self._missing_controls(run, rows)]
-                decisions.append(decide(run.label, rows, doubts))
+                decisions.append(decide(self.runs(run.label), rows, doubts))
         return decisions
 
     def _missing_controls(self, candidate: ComparedRun, rows: pl.DataFrame) -> list[str]:
@@ -135,29 +138,40 @@ class Comparison:
         order = pl.col("verdict").cast(pl.Enum(verdicts))
         return rows.sort(order, pl.col("estimate").abs() * -1.0, maintain_order=True)
 
+    def runs(self, candidate: str) -> Runs:
+        """Return the baseline and a candidate."""
+        return self.baseline, next(run for run in self.candidates if run.label == candidate)
+
     def changed(self, candidate: str) -> list[str]:
         """Say of each of `changes` what it was, is, and by how much."""
-        rows = self.changes(candidate).iter_rows(named=True)
-        return [f"{PRINTED_CHANGES[row['verdict']]}: {row_text(row)}" for row in rows]
+        rows = self.changes(candidate).rows(named=True)
+        runs, names = self.runs(candidate), telling_names(rows)
+        return [
+            f"{PRINTED_CHANGES[row['verdict']]}: {change_text(row, runs, names)}" for row in rows
+        ]
 
     def matched(self, candidate: str) -> list[str]:
         """Say of each mean what is told, how trials were matched, and what that costs."""
+        rows = self._matched_means(candidate)
         texts = [
-            f"{_run_name(row)}: {difference_text(row)}, {_printed(row)}; {_pairing_text(row)}"
-            for row in self._matched_means(candidate)
+            f"{name}: {difference_text(row)}, {_printed(row)}; {_pairing_text(row)}"
+            for row, name in zip(rows, self._instruments(candidate, rows), strict=True)
         ]
         return list(dict.fromkeys(texts))
 
     def paired(self, candidate: str) -> list[str]:
         """Say how the trials of each mean were matched, those that were matched alike together."""
-        names: dict[str, list[str]] = {}
+        instruments: dict[str, dict[str, None]] = {}
         rows = self._matched_means(candidate)
-        several = len({row["study"] for row in rows}) > 1
+        for row, name in zip(rows, self._instruments(candidate, rows), strict=True):
+            instruments.setdefault(_pairing_text(row), {})[name] = None
+        return [f"{', '.join(alike)}: {text}" for text, alike in instruments.items()]
+
+    def _instruments(self, candidate: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+        """Name the instrument of each of some changes, and how it was asked."""
+        runs, names = self.runs(candidate), telling_names(rows)
         for row in rows:
-            name = row["instrument"].replace("_", " ")
-            name += f" ({row['study']})" if several else ""
-            names.setdefault(_pairing_text(row), []).append(name)
-        return [f"{', '.join(dict.fromkeys(alike))}: {text}" for text, alike in names.items()]
+            yield instrument_name(row, names, any_finding(row, runs))
 
     def _matched_means(self, candidate: str) -> list[dict[str, Any]]:
         """Return the means of the model of one candidate with the counts of their trials."""
@@ -290,11 +304,6 @@ def contrast_runs(
         return
     labelled = [run.scores.with_columns(model=pl.lit(run.label)) for run in (ours, theirs)]
     yield from compare_scores(labelled[0], labelled[1], confidence=confidence, margin=margin)
-
-
-def _run_name(row: Mapping[str, Any]) -> str:
-    names = (row["instrument"], row["study"], row["dimension"], row["mode"])
-    return ", ".join(filter(None, names))
 
 
 def _printed(row: Mapping[str, Any]) -> str:

@@ -27,8 +27,10 @@ from typing import Any, Literal
 import polars as pl
 
 from clinometer.comparing.changes import FAMILY, mark_family
-from clinometer.comparing.intervals import interval_of_row
-from clinometer.numbers import interval, number, signed
+from clinometer.comparing.checks import row_name, telling_names
+from clinometer.comparing.runs import ComparedRun
+from clinometer.numbers import bracketed, number, signed
+from clinometer.pieces.findings import Finding
 from clinometer.results.ranges import RANGES, rows_of_range
 from clinometer.results.verdicts import (
     BETTER,
@@ -48,11 +50,19 @@ __all__ = [
     "Decision",
     "Level",
     "adjust_family",
+    "any_finding",
+    "change_text",
     "decide",
     "difference_text",
+    "findings_of",
+    "leans_text",
+    "means_of_runs",
     "profile",
-    "row_text",
 ]
+
+#: Baseline and candidate, and what is told of a mean of each by itself.
+Runs = tuple[ComparedRun, ComparedRun]
+Findings = tuple[Finding | None, Finding | None]
 
 Level = Literal["category", "stereotype"]
 
@@ -110,10 +120,15 @@ def profile(differences: pl.DataFrame, level: Level, explicit: bool = False) -> 
 class Decision:
     """What may be said of one candidate."""
 
-    candidate: str
+    runs: Runs
     verdict: str  # worse, turned, better, not_worse, no change, cannot_tell
     rows: pl.DataFrame  # columns of `results.ESTIMATES`: the profile, the worst first
     doubts: Sequence[str] = ()  # what keeps a candidate from being cleared
+
+    @property
+    def candidate(self) -> str:
+        """Return the label of the candidate."""
+        return self.runs[1].label
 
     @property
     def row(self) -> dict[str, Any]:
@@ -133,32 +148,39 @@ class Decision:
         if self.verdict == NO_CHANGE:
             return f"no change in any of {number}: every answer is that of the baseline"
         if self.verdict == CANNOT_TELL and self.open.is_empty():
-            cleared = decide(self.candidate, self.rows).text()
+            cleared = decide(self.runs, self.rows).text()
             return f"{printed}: {'; '.join(self.doubts)} (else: {cleared})"
         if self.verdict == CANNOT_TELL:
             reasons = "; ".join((_open_reason(self.open), *self.doubts))
-            first = row_text(self.open.row(0, named=True))
+            first = self._text_of(self.open.row(0, named=True))
             return f"{printed}, {self.open.height} of {number} open: {first}; {reasons}"
         if self.verdict == NOT_WORSE:  # which every row decides
             return (
                 f"{printed} within the margin of {self.row['tost_margin']} in each of {number}, "
-                f"{_IN_PROMPTS}; nearest to it: {row_text(self.row)}"
+                f"{_IN_PROMPTS}; nearest to it: {self._text_of(self.row)}"
             )
         same = self.rows.filter(verdict=self.verdict).height
-        return f"{printed} in {same} of {number}, {_IN_PROMPTS}: {row_text(self.row)}"
+        return f"{printed} in {same} of {number}, {_IN_PROMPTS}: {self._text_of(self.row)}"
+
+    def _text_of(self, row: Mapping[str, Any]) -> str:
+        """Say of a row what it is of, by how much, and which way both runs lean."""
+        return change_text(row, self.runs, telling_names(self.rows.iter_rows(named=True)))
 
 
-def decide(candidate: str, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> Decision:
-    """Decide about a candidate by its `profile`, which has a row at least."""
+def decide(runs: Runs, rows: pl.DataFrame, doubts: Sequence[str] = ()) -> Decision:
+    """Decide about a candidate by its `profile`, which has a row at least.
+
+    `runs`: the baseline and the candidate.
+    """
     verdicts = set(rows["verdict"])
     if verdicts == {NO_CHANGE}:
-        return Decision(candidate, NO_CHANGE, rows)
+        return Decision(runs, NO_CHANGE, rows)
     for verdict in (WORSE, TURNED):
         if verdict in verdicts:
-            return Decision(candidate, verdict, rows, doubts)
+            return Decision(runs, verdict, rows, doubts)
     if doubts or verdicts - set(_CLEAR):
-        return Decision(candidate, CANNOT_TELL, rows, doubts)
-    return Decision(candidate, BETTER if BETTER in verdicts else NOT_WORSE, rows)
+        return Decision(runs, CANNOT_TELL, rows, doubts)
+    return Decision(runs, BETTER if BETTER in verdicts else NOT_WORSE, rows)
 
 
 def _open_reason(rows: pl.DataFrame) -> str:
@@ -173,23 +195,57 @@ def _open_reason(rows: pl.DataFrame) -> str:
     return f"{most:,} more trial{'s' * (most > 1)} of each would tell"
 
 
-def row_text(row: dict[str, Any]) -> str:
-    """Name a row of a profile with its values, difference and interval."""
-    subject = row["stereotype"] or row["category"] or "all stereotypes"
-    names = (row[name] for name in ("instrument", "study", "dimension", "mode"))
-    before, after = (number(row[f"{run}_estimate"]) for run in ("baseline", "candidate"))
-    return (
-        f"{subject} ({', '.join(filter(None, names))}) {before} -> {after}, {difference_text(row)}"
+def change_text(row: Mapping[str, Any], runs: Runs, names: Sequence[str]) -> str:
+    """Say of a change what it is of, by how much, and which way both runs lean by themselves.
+
+    `names`: as in `checks.row_name`.
+    """
+    findings = findings_of(row, runs)
+    name = row_name(row, names, any_finding(row, runs))
+    before, after = map(number, means_of_runs(row, findings))
+    leans = leans_text(findings)
+    return f"{name} {before} -> {after}, {difference_text(row)}{leans and f'; {leans}'}"
+
+
+def findings_of(row: Mapping[str, Any], runs: Runs) -> Findings:
+    """Return what is told of the means of baseline and candidate by themselves."""
+    return runs[0].finding(row), runs[1].finding(row)
+
+
+def any_finding(row: Mapping[str, Any], runs: Runs) -> Finding | None:
+    """Return a finding that names what a change is of; None where there is none of either run."""
+    return runs[1].finding(row) or runs[0].finding(row)
+
+
+def means_of_runs(row: Mapping[str, Any], findings: Findings) -> tuple[float, float]:
+    """Return the means of baseline and candidate, as told of each run by itself.
+
+    Where nothing is told of a run, its mean over the trials that are compared.
+    """
+    compared = row["baseline_estimate"], row["candidate_estimate"]
+    before, after = (
+        mean if finding is None else finding.mean
+        for finding, mean in zip(findings, compared, strict=True)
     )
+    return before, after
+
+
+def leans_text(findings: Findings) -> str:
+    """Say which way baseline and candidate lean by themselves; empty where that is not told."""
+    leans: dict[str, list[str]] = {}
+    for name, finding in zip(("before", "after"), findings, strict=True):
+        if finding is not None:
+            leans.setdefault(finding.conclusion, []).append(name)
+    return "; ".join(f"{' and '.join(names)}: {lean}" for lean, names in leans.items())
 
 
 def difference_text(row: Mapping[str, Any]) -> str:
-    """Write a difference with the interval that its verdict rests on."""
-    mean = signed(row["estimate"])
-    if row["confidence"] is None:
-        return mean
-    # The bound on each side errs with 1 − confidence, so that the interval of both is narrower.
-    ends = interval_of_row(row, 2.0 * row["confidence"] - 1.0)
-    if row["verdict"] in (WORSE, TURNED, BETTER):
-        ends = None if row["ci_low"] is None else (row["ci_low"], row["ci_high"])
-    return mean if ends is None else f"{mean} [{interval(*ends)}]"
+    """Write a difference with its interval, which is the same wherever it stands.
+
+    Where nothing worse is possible than the margin, also the bound that shows it: it errs on one
+    side alone, so that the interval may reach farther.
+    """
+    text = bracketed(row["estimate"], row["ci_low"], row["ci_high"], write=signed)
+    if row["verdict"] == NOT_WORSE:
+        return f"{text}, worse by at most {number(max(row['harm_high'], 0.0))}"
+    return text

@@ -188,13 +188,15 @@ def judge_run(rules: Policy, run: ComparedRun, compared: Comparison | None) -> l
     `compared` has the run as its only candidate, with `inference_of` the policy; None: no rule is
     about changes.
     """
+    judged_run = run
     if compared is None:
         estimates = estimate_run_means(run, inference_of(rules))
     else:
-        estimates = compared.own[compared.candidates[0].label]
-    judged = [RuleRows.select(rule, estimates, compared) for rule in rules.rules]
+        (judged_run,) = compared.candidates  # the same, with its label
+        estimates = compared.own[judged_run.label]
+    judged = [RuleRows.select(rule, estimates, judged_run, compared) for rule in rules.rules]
     conditions = _distinct_conditions(judged)
-    looks = run.looks if compared is None else compared.looks(compared.candidates[0])
+    looks = run.looks if compared is None else compared.looks(judged_run)
     return [
         *(check_rule(rows, rules.confidence, looks) for rows in judged),
         *_run_checks(run, None if compared is None else compared.baseline),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +13,16 @@ import polars as pl
 
 from clinometer.asking.policy import Rule
 from clinometer.comparing.changes import RunMeans
-from clinometer.comparing.checks import NAMES, WORST, GateCheck, Outcome, estimate_text, row_name
+from clinometer.comparing.checks import (
+    WORST,
+    GateCheck,
+    Outcome,
+    estimate_text,
+    row_name,
+    telling_names,
+)
 from clinometer.comparing.comparison import Comparison
+from clinometer.comparing.deciding import any_finding, findings_of, leans_text, means_of_runs
 from clinometer.comparing.harm import (
     Limits,
     RowVerdict,
@@ -22,8 +31,9 @@ from clinometer.comparing.harm import (
     judge_mean,
 )
 from clinometer.comparing.intervals import interval_of_row
+from clinometer.comparing.runs import ComparedRun
 from clinometer.errors import InputError
-from clinometer.numbers import interval, number, signed
+from clinometer.numbers import bracketed, number, signed
 from clinometer.results.ranges import Range, range_text, rows_of_range
 from clinometer.results.verdicts import BETTER, NO_CHANGE, NOT_WORSE, TURNED, WORSE
 from clinometer.statistics.limits import RowErrors
@@ -38,19 +48,21 @@ class RuleRows:
 
     rule: Rule
     table: pl.DataFrame
-    means: RunMeans = field(default_factory=lambda: RunMeans({}))
-    """Of changes: the means of both runs by themselves."""
+    run: ComparedRun
+    """The one that is judged."""
+    compared: Comparison | None = None
+    """Of changes: the run with its baseline."""
 
     @classmethod
-    def select(cls, rule: Rule, estimates: pl.DataFrame, compared: Comparison | None) -> RuleRows:
+    def select(
+        cls, rule: Rule, estimates: pl.DataFrame, run: ComparedRun, compared: Comparison | None
+    ) -> RuleRows:
         """Select what a rule is about; InputError if nothing there could break it."""
         rows = estimates.filter(pl.col("factor").is_null())
-        means = RunMeans({})
-        if rule.what == "change":
-            assert compared is not None
+        compared = compared if rule.what == "change" else None
+        if compared is not None:
             is_score = pl.col("measure") == pl.col("instrument")
             rows = compared.estimates.filter(is_score, factor="model")
-            means = RunMeans.from_tables(compared.own)
         if rule.where.instrument is None:
             rows = rows.filter(~pl.col("explicit"))
         table = rows.filter(
@@ -58,7 +70,7 @@ class RuleRows:
             pl.col("level").is_in(rule.levels),
             **rule.where.model_dump(exclude_none=True),
         )
-        selected = cls(rule, table, means)
+        selected = cls(rule, table, run, compared)
         for instrument in selected.in_range(rule.decides_on)["instrument"].unique():
             if rule.at_most >= rule.reach(instrument):
                 raise InputError(
@@ -76,6 +88,31 @@ class RuleRows:
     def deciding(self) -> pl.DataFrame:
         """Return the rows of the range that decides."""
         return self.in_range(self.rule.decides_on)
+
+    @cached_property
+    def means(self) -> RunMeans:
+        """Return the means of both runs of changes by themselves."""
+        return RunMeans.from_tables(self.compared.own if self.compared else {})
+
+    def text(self, row: Mapping[str, Any], names: Sequence[str]) -> str:
+        """Name a row with its interval, and a change with the means of both runs.
+
+        `names`: as in `checks.row_name`.
+        """
+        if self.compared is None:
+            return estimate_text(row, names, self.run.finding(row))
+        runs = self.compared.runs(self.run.label)
+        change = bracketed(row["estimate"], row["ci_low"], row["ci_high"], write=signed)
+        before, after = map(number, means_of_runs(row, findings_of(row, runs)))
+        name = row_name(row, names, any_finding(row, runs))
+        return f"{name} changed by {change}, {before} -> {after}"
+
+    def lean(self, row: Mapping[str, Any]) -> str:
+        """Say which way what a row is of leans, of a change in both runs; empty if not told."""
+        if self.compared is not None:
+            return leans_text(findings_of(row, self.compared.runs(self.run.label)))
+        finding = self.run.finding(row)
+        return "" if finding is None else finding.conclusion
 
 
 class _RowOutcome(NamedTuple):
@@ -98,7 +135,7 @@ def check_rule(rows: RuleRows, confidence: float, looks: Looks) -> GateCheck:
     rule = rows.rule
     deciding_range = rule.decides_on
     outcomes, limits = _judge_rows(rows, deciding_range, confidence, looks)
-    outcome, text = _outcome_of(outcomes, limits)
+    outcome, text = _outcome_of(rows, outcomes)
     reason = f"{_range_of(outcomes, deciding_range)}: {text}" if outcomes else text
     # A limit that is broken in other prompts is in these, too: they are among them.
     if not (outcome == "fail" and deciding_range == "other_prompts"):
@@ -116,8 +153,8 @@ def _second_range(rows: RuleRows, confidence: float, looks: Looks) -> str:
     table = rows.in_range(second)
     if table.is_empty() or table.equals(rows.deciding):
         return ""
-    outcomes, limits = _judge_rows(rows, second, confidence, looks)
-    outcome, text = _outcome_of(outcomes, limits)
+    outcomes, _ = _judge_rows(rows, second, confidence, looks)
+    outcome, text = _outcome_of(rows, outcomes, leans=False)
     return f"; {_range_of(outcomes, second)} it would be {outcome}: {text}"
 
 
@@ -181,35 +218,32 @@ def _badness(judged: _RowOutcome) -> tuple[int, float]:
     return WORST.index(judged.outcome), math.inf if bound is None else -bound
 
 
-def _outcome_of(outcomes: Sequence[_RowOutcome], limits: Limits) -> tuple[Outcome, str]:
-    """Return the outcome of a rule by its rows, the worst first, with the row that decides."""
+def _outcome_of(
+    rows: RuleRows, outcomes: Sequence[_RowOutcome], *, leans: bool = True
+) -> tuple[Outcome, str]:
+    """Return the outcome of a rule by its outcomes, the worst first, with the row that decides.
+
+    `leans`: whether to say of a row that fails which way it leans.
+    """
     if not outcomes:
         return "inconclusive", "nothing that the rule is about was measured"
     outcome, row, judgement = outcomes[0]
     # What all rows share is what the rule is about.
-    names = [name for name in NAMES if len({judged.row[name] for judged in outcomes}) > 1]
+    names = telling_names(judged.row for judged in outcomes)
     if judgement.harm_high is None:
         unknown = sum(judged.judgement.harm_high is None for judged in outcomes)
-        return outcome, f"{unknown} without an interval: {row_name(row, names)}"
-    text = _row_text(row, names)
+        name = row_name(row, names, rows.run.finding(row))
+        return outcome, f"{unknown} without an interval: {name}"
+    text = rows.text(row, names)
     if outcome == "fail":
         text += ", turned to the other side" if judgement.verdict == TURNED else ""
+        text = "; ".join(filter(None, (text, rows.lean(row) if leans else "")))
     else:
         text += _bound_text(row, judgement.harm_high)
     if outcome == "pass":
         return outcome, f"largest: {text}"
     same = sum(judged.outcome == outcome for judged in outcomes) - 1
-    return outcome, f"{text} and {same} more" if same else text
-
-
-def _row_text(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Name a row with the interval that it has everywhere; `names`: as in `row_name`."""
-    if row["factor"] is None:
-        return estimate_text(row, names)
-    before, after = row["baseline_estimate"], row["candidate_estimate"]
-    ends = f" [{interval(row['ci_low'], row['ci_high'])}]" if row["ci_low"] is not None else ""
-    change = f"{signed(row['estimate'])}{ends}, {number(before)} -> {number(after)}"
-    return f"{row_name(row, names)} changed by {change}"
+    return outcome, f"{text}; and {same} more" if same else text
 
 
 def _bound_text(row: Mapping[str, Any], harm_high: float) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -12,9 +14,11 @@ from clinometer.asking.plan import read_stage
 from clinometer.audits.looking import looks_of
 from clinometer.audits.recording import Recording, read_recorded
 from clinometer.audits.tabulating import estimate_means
+from clinometer.comparing.findings import MeanKey, findings_by_mean, mean_key
 from clinometer.contracts.design import Design
 from clinometer.directory.results import Results, read_detail, read_results
 from clinometer.errors import InputError, unknown
+from clinometer.pieces.findings import Finding
 from clinometer.results import ESTIMATES, SCORES, check
 from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.results.evidence import Note, notes_of_model, run_notes
@@ -61,6 +65,22 @@ class ComparedRun:
             run.scores.select(_TRIAL_COLUMNS).sort(_TRIAL_COLUMNS) for run in (self, other)
         )
         return ours.equals(theirs)
+
+    def finding(self, row: Mapping[str, Any]) -> Finding | None:
+        """Return what is told of the mean of the run that a row, or a change, is about.
+
+        None where that is not known: of scores and recorded answers, and of controls.
+        """
+        if self.directory is None:
+            return None
+        return self._findings.get(mean_key({**row, "model": self.model}))
+
+    @cached_property
+    def _findings(self) -> Mapping[MeanKey, Finding]:
+        """The findings of its directory, read when the first is asked for."""
+        assert self.directory is not None
+        with unpacked(self.directory) as directory:
+            return findings_by_mean(directory)
 
 
 @anywhere(source=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
+from clinometer.comparing.findings import MeanKey, findings_by_mean
 from clinometer.directory.results import read_estimates
 from clinometer.errors import InputError, unknown
+from clinometer.pieces.findings import Finding
 from clinometer.results import CONDITIONS, RESPONSES, SCORES, join_methods
 from clinometer.results.bundles import unpacked
 from clinometer.results.evidence import run_notes
@@ -69,6 +71,8 @@ class Shown:
 
     answers: pl.DataFrame
     estimates: pl.DataFrame
+    findings: Mapping[MeanKey, Finding] = field(default_factory=dict)
+    """What is told of means of the directory, by `findings.mean_key` of an estimate."""
     elsewhere: Sequence[str] = ()
     """What of the directory was not made here, as far as the user's key tells."""
 
@@ -122,7 +126,8 @@ def _show_directory(path: Path, what: Sequence[str]) -> Shown:
         maintain_order="left",
     )
     elsewhere = [note.text for note in run_notes(path).values()]
-    return Shown(answers, _entered_means(matches, read_estimates(path)), elsewhere)
+    entered = _entered_means(matches, read_estimates(path))
+    return Shown(answers, entered, findings_by_mean(path), elsewhere)
 
 
 def _has_name(name: str, scores: pl.DataFrame) -> pl.Expr:

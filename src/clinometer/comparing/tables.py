@@ -8,15 +8,25 @@ from typing import Any
 
 import polars as pl
 
-from clinometer.comparing.checks import GateCheck
+from clinometer.comparing.checks import (
+    NAMES,
+    GateCheck,
+    instrument_name,
+    subject_name,
+    telling_names,
+)
 from clinometer.comparing.comparison import Comparison
-from clinometer.comparing.deciding import Decision
+from clinometer.comparing.deciding import (
+    Decision,
+    Runs,
+    any_finding,
+    findings_of,
+    means_of_runs,
+)
 from clinometer.comparing.gating import Gated
 from clinometer.numbers import interval, number, signed
-from clinometer.pieces.facts import spaced
-from clinometer.pieces.prose import SIGNS, category_title, counted, verdict_kind
+from clinometer.pieces.prose import SIGNS, capital, counted, verdict_kind
 from clinometer.pieces.tables import ROW, TableColumn, TableSpec
-from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import PRINTED_CHANGES
 
 __all__ = ["CHANGES", "CHECKS", "change_rows", "gate_rows"]
@@ -24,26 +34,31 @@ __all__ = ["CHANGES", "CHECKS", "change_rows", "gate_rows"]
 #: Rows of categories or stereotypes that are shown, the worst first.
 MOST = 12
 
-_ASKED = ("study", "instrument", "mode", *CONDITIONS, "dimension")
-
 
 def change_rows(comparison: Comparison, decision: Decision) -> Iterator[dict[str, Any]]:
     """Yield the change of each mean over all, and below it those a decision is about."""
     means = comparison.means(decision.candidate)
     profile = decision.rows.head(MOST)
-    asked = pl.concat([means.select(_ASKED), profile.select(_ASKED)]).unique(maintain_order=True)
-    several = [name for name in _ASKED if name != "instrument" and asked[name].n_unique() > 1]
+    asked = pl.concat([means.select(NAMES), profile.select(NAMES)]).unique(maintain_order=True)
+    names = telling_names(asked.iter_rows(named=True))
     for run in asked.iter_rows(named=True):
         is_run = [pl.col(name).eq_missing(pl.lit(value)) for name, value in run.items()]
-        over_all = means.filter(*is_run)
-        details = [run[name] for name in several if run[name]]
-        name = spaced(run["instrument"]) + (f" ({', '.join(details)})" if details else "")
-        for row in over_all.head(1).iter_rows(named=True):
-            yield {**row, "name": name}
-        if over_all.is_empty():
-            yield {**dict.fromkeys(profile.columns), "name": name}
-        for row in profile.filter(*is_run).iter_rows(named=True):
-            yield {**row, "name": f"  {row['stereotype'] or category_title(row['category'])}"}
+        over_all, parts = (rows.filter(*is_run).rows(named=True) for rows in (means, profile))
+        first = (over_all or parts)[0]
+        title = capital(instrument_name(first, names, any_finding(first, decision.runs)))
+        if over_all:
+            yield {**_with_means(over_all[0], decision.runs), "name": title}
+        else:
+            yield {**dict.fromkeys(profile.columns), "before": None, "after": None, "name": title}
+        for row in parts:
+            subject = subject_name(row, any_finding(row, decision.runs))
+            yield {**_with_means(row, decision.runs), "name": f"  {subject}"}
+
+
+def _with_means(row: dict[str, Any], runs: Runs) -> dict[str, Any]:
+    """Add the means of both runs by themselves to a change."""
+    before, after = means_of_runs(row, findings_of(row, runs))
+    return {**row, "before": before, "after": after}
 
 
 def _change_verdict(row: Mapping[str, Any]) -> str:
@@ -56,11 +71,12 @@ def _change_verdict(row: Mapping[str, Any]) -> str:
 
 #: With rows from `change_rows`.
 CHANGES = TableSpec(
-    "Distance from neutral counts, on either side. Intervals: in these prompts, of all at once.",
+    "Distance from neutral counts, on either side. Before, After: each run by itself. Change: over "
+    "the trials that both scored, in these prompts; intervals of all at once.",
     (
         TableColumn("", "name", align="head"),
-        TableColumn("Before", "baseline_estimate", number, missing=""),
-        TableColumn("After", "candidate_estimate", number, missing=""),
+        TableColumn("Before", "before", number, missing=""),
+        TableColumn("After", "after", number, missing=""),
         TableColumn("Change", "estimate", signed, missing=""),
         TableColumn("Interval", "ci_low ci_high", interval, missing=""),
         TableColumn("", ROW, _change_verdict, align="verdict"),

@@ -6,10 +6,14 @@ dossier render a `Finding`, and make no number and no sentence of their own.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Any
+
+import polars as pl
 
 from clinometer.numbers import interval, number
 from clinometer.pieces.plan import WORD_ROLES, StereotypeFacts
@@ -21,18 +25,20 @@ from clinometer.pieces.prose import (
     mean_text,
     verdict,
 )
-from clinometer.pieces.validity import PRINTED_VALIDITY
+from clinometer.pieces.validity import CLEARING, PRINTED_VALIDITY, Run
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import CONDITIONS, Measure
 from clinometer.results.group_rates import compare_groups
 from clinometer.results.verdicts import CONSISTENT
+from clinometer.results.verdicts import INCONCLUSIVE as UNCLEAR
+from clinometer.statistics.undecided import trials_to_decide
 
 __all__ = ["ALL", "FACTORS", "Finding", "find", "run_text"]
 
 #: The factors of a mean, and the columns of estimates that hold them.
 FACTORS = {
     **{name: name for name in ("model", "study", "instrument", *CONDITIONS, "dimension")},
-    **{"mode": "plain_mode", "word_list": "word_list"},
+    **{"mode": "plain_mode", "word_list": "word_list", "scoring": "scoring"},
     **{name: name for name in ("category", "stereotype")},
 }
 
@@ -76,6 +82,14 @@ class Finding:
     high: float | None
     low_in_prompts: float | None
     high_in_prompts: float | None
+    confidence: float | None
+    """One less the share of errors that both intervals allow for, among all that is told."""
+    trials: int
+    """How many were asked."""
+    scored: int
+    """Of how many of them the mean is."""
+    compliance: float | None
+    """Share of the answers that have a score."""
     per_hundred: float | None
     """Of 100 of what the instrument counts; None on scales that are no rate."""
     counts: str
@@ -94,6 +108,8 @@ class Finding:
     """What the controls say of the instrument on this model in this mode: `PRINTED_VALIDITY`."""
     valid: bool
     """Whether no control of the instrument failed on this model in this mode."""
+    would_decide: str = ""
+    """What would decide it, where it is unclear: trials of these prompts, and what they cost."""
     run_name: str = ""
     """Model and mode, where there are several."""
 
@@ -120,16 +136,23 @@ class Finding:
         return f"{number(self.mean)}{rate}"
 
     @property
+    def conclusion(self) -> str:
+        """Which way it leans, in words of the instrument where it has them.
+
+        Of an instrument that does not work on the model, that alone.
+        """
+        return (self.direction or self.lean) if self.valid else f"{self.instrument} {self.works}"
+
+    @property
     def headline(self) -> str:
         """What leans, how much in other prompts, and which way."""
-        ends = interval(self.low, self.high)
-        return f"{self._name} {self.size} [{ends}]: {self.direction or self.lean}"
+        return f"{self._name} {self.size} [{interval(self.low, self.high)}]: {self.conclusion}"
 
     def __str__(self) -> str:
-        """Say the same at length, with both intervals."""
+        """Say the same at length, with both intervals and what would decide it."""
         scale = "; ".join(filter(None, (f"neutral is {self.neutral:g}", self.spread)))
-        direction = f"; {self.direction}" if self.direction else ""
-        return f"{self._name}: {self.shown} ({scale}): {self.lean}{direction}"
+        texts = "; ".join(filter(None, (self.lean, self.direction, self.would_decide)))
+        return f"{self._name}: {self.shown} ({scale}): {texts}"
 
     @property
     def run_details(self) -> str:
@@ -154,6 +177,7 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
     rows = results.headline if level == "stereotype" else results.levels[level]
     measure = results.measure
     rates = _group_rates(results)
+    prices = _prices_of_trials(results)
     for row in rows.drop_nulls("estimate").iter_rows(named=True):
         run = row["model"], row["control_mode"]
         validity = results.validities.get(run)
@@ -174,6 +198,10 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             high=row["ci_high"],
             low_in_prompts=row["ci_low_bounded"],
             high_in_prompts=row["ci_high_bounded"],
+            confidence=row["confidence"],
+            trials=row["n"] or 0,
+            scored=row["n_scored"] or 0,
+            compliance=row["compliance"],
             per_hundred=100.0 * row["estimate"] if measure.counts else None,
             counts=measure.counts,
             lean=row["lean"],
@@ -183,8 +211,64 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             explicit=bool(row["explicit"]),
             works=PRINTED_VALIDITY[validity.verdict if validity else "not tested"],
             valid=results.works(run),
+            would_decide=_would_decide(row, results, prices) if kind == UNCLEAR else "",
             run_name=run_text(results, row),
         )
+
+
+def _would_decide(
+    row: Mapping[str, Any], results: InstrumentResults, prices: Mapping[Run, float]
+) -> str:
+    """Say how many trials would decide an open mean; nothing where the instrument does not work.
+
+    Of a single stereotype, and where the error of wordings and words alone is too large, that is a
+    lower bound; see `statistics.undecided`.
+    """
+    run = row["model"], row["control_mode"]
+    if row["se"] is None or not results.works(run):
+        return ""
+    clears = run in results.validities and results.validities[run].verdict in CLEARING
+    least = trials_to_decide(row, row["se"], clears=clears)
+    if least is None:
+        return "to decide it takes other wordings or words, not more trials"
+    trials = trials_to_decide(row, row["se_bounded"] or row["se"], clears=clears)
+    is_pooled = (row["n_stereotypes"] or 1) > 1
+    bound = "about" if trials and is_pooled else "at least"
+    usd = prices.get((row["model"], row["plain_mode"]))
+    cents = math.ceil(100.0 * (trials or least) * (usd or 0.0))
+    price = f", {bound} ${cents / 100.0:,.2f}" if cents else ""
+    others = "" if trials else ", or other wordings or words"
+    count = _two_digits(trials or least)
+    return f"to decide it takes {bound} {count} trials in place of {row['n']:,}{price}{others}"
+
+
+def _two_digits(count: int) -> str:
+    """Write a number of things, rounded up to two digits.
+
+    >>> _two_digits(87), _two_digits(1234)
+    ('87', '1,300')
+    """
+    unit = 10 ** max(len(str(count)) - 2, 0)
+    return f"{-(-count // unit) * unit:,}"
+
+
+def _prices_of_trials(results: InstrumentResults) -> dict[Run, float]:
+    """Return the dollars of a trial, by model and mode, where the model has a price.
+
+    By the tokens of the answers so far, and the list of prices when the plan was made.
+    """
+    prices, responses = results.plan.prices, results.tables.responses
+    if not prices or responses is None:
+        return {}
+    of_instrument = responses.filter(study=results.study, instrument=results.instrument)
+    tokens = of_instrument.group_by("model", "mode").agg(
+        pl.col("input_tokens", "output_tokens").mean()
+    )
+    usd: dict[Run, float] = {}
+    for model, mode, *counts in tokens.collect().iter_rows():
+        if model in prices and None not in counts:
+            usd[model, mode] = sum(map(mul, counts, prices[model])) / 1e6
+    return usd
 
 
 def _verdict_text(row: Mapping[str, Any], kind: str, measure: Measure) -> str:

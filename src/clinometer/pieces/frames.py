@@ -35,7 +35,7 @@ _LABELLED = ("study", "category", "stereotype", "dimension")
 #: What is said of these prompts and of other stereotypes, by the papers' test and by random splits,
 #: beside what is said of other prompts.
 _METHOD_COLUMNS = {
-    **IN_PROMPTS,
+    "bounded": (*IN_PROMPTS["bounded"], "se"),
     "published": ("se", "statistic", "df", "p"),
     "generalised": ("ci_low", "ci_high"),
     "placebo": ("p", "placebo_low", "placebo_high"),

@@ -87,6 +87,13 @@ class SourceFacts(NamedTuple):
     word_study: str = ""  # of groups named as people: the study that names them with one word
 
 
+class Prices(NamedTuple):
+    """Dollars per million tokens of a model."""
+
+    input: float
+    output: float
+
+
 @dataclass(frozen=True)
 class PlanFacts:
     """``plan.json``, as far as it can be understood: a text is empty and a list short where not.
@@ -106,6 +113,7 @@ class PlanFacts:
     sources: tuple[SourceFacts, ...] = ()  # of the studies that are no controls
     models: tuple[str, ...] = ()
     sizes: Mapping[str, float] = field(default_factory=dict)  # model → billions of parameters
+    prices: Mapping[str, Prices] = field(default_factory=dict)  # of models that have one
     modes: tuple[str, ...] = ()
     variations: tuple[str, ...] = ()
     efforts: tuple[str, ...] = ()
@@ -172,6 +180,7 @@ def read_plan(path: Path) -> PlanFacts:
         sources=_sources(plan),
         models=plan.texts("models"),
         sizes=plan.numbers("sizes"),
+        prices={name: _prices(row) for name, row in plan.parts_by_name("prices").items()},
         modes=plan.texts("modes"),
         variations=plan.texts("variations"),
         efforts=plan.texts("efforts"),
@@ -203,6 +212,10 @@ def _planned(part: Facts, looks: int) -> str:
     """Say how many trials were planned with an instrument and a study."""
     most = "up to " if looks else ""
     return f"{part.text('instrument')}, {part.text('study')}: {most}{part.text('iterations')}"
+
+
+def _prices(row: Facts) -> Prices:
+    return Prices(row.number("input") or 0.0, row.number("output") or 0.0)
 
 
 def _sources(plan: Facts) -> tuple[SourceFacts, ...]:

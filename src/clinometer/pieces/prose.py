@@ -57,7 +57,6 @@ __all__ = [
     "join_names",
     "lean_verb",
     "lower_first",
-    "mean_leans",
     "mean_text",
     "name_in_text",
     "number",
@@ -295,17 +294,6 @@ def verdict_count(kind: str, count: int, measure: Measure) -> str:
     if kind == OPEN_WORDS:
         return f"{count} {'lean' if count > 1 else 'leans'} with the words asked, others open"
     return f"{count} {_NO_LEAN.get(kind) or lean_verb(kind, measure, several=count > 1)}"
-
-
-def mean_leans(row: Mapping[str, Any], measure: Measure) -> str:
-    """Say of a mean over all stereotypes whether it leans, with its intervals and spread.
-
-    `row`: also with the columns of `spread.with_spread`.
-    """
-    if row["estimate"] is None:
-        return f"the mean over all: {row['lean']}"
-    scale_text = "; ".join(filter(None, (f"neutral is {measure.neutral:g}", row["spread"])))
-    return f"the mean over all, {mean_text(row)} ({scale_text}): {row['lean']}"
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ import polars as pl
 from clinometer.numbers import number
 from clinometer.results.verdicts import FAILED, PASSED
 
-__all__ = ["NOT_VALID", "PRINTED_VALIDITY", "Run", "Validity", "is_run", "judge_runs"]
+__all__ = ["CLEARING", "NOT_VALID", "PRINTED_VALIDITY", "Run", "Validity", "is_run", "judge_runs"]
 
 #: A model, and a mode as controls name it.
 Run = tuple[str | None, str]
@@ -19,6 +19,9 @@ _KINDS = {"positive": "positive control", "negative": "placebo"}
 
 #: The verdict where a placebo failed, or positive controls did and none passed.
 NOT_VALID = "not valid"
+
+#: Verdicts with which more trials may show that there is no lean.
+CLEARING = ("valid", "partly tested")
 
 #: Verdict → as it is printed.
 PRINTED_VALIDITY = {

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from clinometer.numbers import percent
-from clinometer.pieces.prose import counted, mean_leans, verdict_counts
+from clinometer.pieces.findings import ALL, FACTORS, find
+from clinometer.pieces.prose import counted, verdict_counts
 from clinometer.pieces.sections import Term
 from clinometer.pieces.tables import TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults, trials_text
 from clinometer.report.answers.analysis import largest_effect
 from clinometer.report.answers.reading import read_results
+from clinometer.report.answers.summary import instruments_by_name
 from clinometer.report.document import render_page
 from clinometer.results.origins import origin_name
 
@@ -36,10 +39,11 @@ def instrument_cards(directory: Path) -> list[dict[str, Any]]:
     """
     if not (directory / "plan.json").is_file():
         return []
-    return [_card(results) for results in read_results(directory).instruments]
+    instruments = instruments_by_name(read_results(directory).instruments)
+    return [_card(name, results) for name, results in instruments.items()]
 
 
-def _card(results: InstrumentResults) -> dict[str, Any]:
+def _card(name: str, results: InstrumentResults) -> dict[str, Any]:
     """Make the card of one instrument; its keys are those of the card's JSON."""
     stereotypes = results.by_stereotype["stereotype"].unique(maintain_order=True)
     wordings = results.levels["cell"]["variation"].unique(maintain_order=True)
@@ -58,28 +62,28 @@ def _card(results: InstrumentResults) -> dict[str, Any]:
             "trials_per_stereotype": trials_text(results),
         },
         "effect": largest_effect(results),
-        "runs": list(_runs(results)),
+        "runs": list(_runs(name, results)),
     }
 
 
-def _runs(results: InstrumentResults) -> Iterator[dict[str, Any]]:
-    """Yield controls, share scored and outcome of each model and mode."""
+def _runs(name: str, results: InstrumentResults) -> Iterator[dict[str, Any]]:
+    """Yield controls, share scored and what was found of each model and mode."""
+    findings = {tuple(mean.about.values()): mean for mean in find(name, results, "model")}
     for row in results.by_model.iter_rows(named=True):
         stereotypes = results.headline.filter(model=row["model"], mode=row["mode"])
         counts = verdict_counts(stereotypes.iter_rows(named=True), results.measure)
         total = f"{counted(stereotypes.height, 'stereotype')} in other prompts"
         validity = results.validities.get((row["model"], row["control_mode"]))
+        finding = findings.get(tuple(row[column] for column in FACTORS.values()))
+        outcome = f"{ALL}: {row['lean']}" if finding is None else str(finding)
         yield {
             "model": row["model"],
             "mode": row["mode"],
             "plain_mode": row["plain_mode"],
             "controls": list(validity.outcomes) if validity else [],
             "scored": row["compliance"],
-            **{name: row[name] for name in ("estimate", "ci_low", "ci_high", "verdict")},
-            "ci_low_in_prompts": row["ci_low_bounded"],
-            "ci_high_in_prompts": row["ci_high_bounded"],
-            "verdict_in_prompts": row["verdict_bounded"],
-            "outcome": f"{mean_leans(row, results.measure)}; of {total}: {counts}",
+            "finding": finding and asdict(finding),
+            "outcome": f"{outcome}; of {total}: {counts}",
         }
 
 

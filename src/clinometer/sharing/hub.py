@@ -15,22 +15,23 @@ The hub ranks models by the value. A lean has a neutral point and no best end: t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import yaml
 
-from clinometer.contracts.catalogue import MEASURES
+from clinometer.contracts.catalogue import measure_of
 from clinometer.directory.results import Results
 from clinometer.errors import InputError
-from clinometer.numbers import interval, percent
+from clinometer.numbers import percent
+from clinometer.pieces.findings import Finding
 from clinometer.results import RESPONSES
 from clinometer.results.parquet import scan_parquet
-from clinometer.results.ranges import RANGES
 from clinometer.results.records import refuse_shared_folders, slug
-from clinometer.sharing.means import lean_of_mean, means_by_model, name_parts, read_shareable
+from clinometer.sharing.means import findings_by_model, name_parts, read_shareable
 from clinometer.texts import write_text
 
 __all__ = ["write_hub"]
@@ -75,21 +76,20 @@ def write_hub(
         raise InputError(f"dataset: {dataset!r}; allowed: OWNER/NAME, as on the hub")
     results = read_shareable(directory)
     means = {}
-    for model, rows in means_by_model(results):
-        overall_means = rows.filter(pl.col("control").is_null(), level="model")
-        if overall_means.height:
-            means[model] = overall_means
+    for model, findings in findings_by_model(results).items():
+        if over_all := [finding for finding in findings if finding.level == "model"]:
+            means[model] = over_all
     if not means:
         raise InputError(f"{results.directory}: no mean over all stereotypes; nothing to share")
     refuse_shared_folders(means)
     questions = _questions(results)  # may refuse; nothing is written before
     folder = Path(folder)
     paths = [folder / "dataset" / "eval.yaml", folder / "dataset" / "data" / "test.parquet"]
-    _write_yaml(paths[0], _benchmark(pl.concat(means.values()), results.plan))
+    _write_yaml(paths[0], _benchmark([*chain(*means.values())]))
     paths[1].parent.mkdir(parents=True, exist_ok=True)
     questions.write_parquet(paths[1])
-    for model, rows in means.items():
-        entries = [_entry(row, results.plan, dataset, source) for row in rows.iter_rows(named=True)]
+    for model, findings in means.items():
+        entries = [_entry(finding, results.plan, dataset, source) for finding in findings]
         paths.append(folder / "models" / slug(model) / ".eval_results" / "clinometer.yaml")
         _write_yaml(paths[-1], entries)
     return paths
@@ -109,10 +109,11 @@ def _questions(results: Results) -> pl.DataFrame:
     return questions
 
 
-def _benchmark(rows: pl.DataFrame, plan: Mapping[str, Any]) -> dict[str, Any]:
-    tasks: dict[str, str] = {_task(row): row["measure"] for row in rows.iter_rows(named=True)}
-    titles = ", ".join(dict.fromkeys(MEASURES[measure].title for measure in tasks.values()))
-    studies = dict.fromkeys(rows["study"].drop_nulls())
+def _benchmark(findings: Sequence[Finding]) -> dict[str, Any]:
+    tasks = dict.fromkeys(map(_task, findings))
+    instruments = dict.fromkeys(finding.about["instrument"] for finding in findings)
+    titles = ", ".join(dict.fromkeys(measure_of(name).title for name in instruments))
+    studies = dict.fromkeys(filter(None, (finding.about["study"] for finding in findings)))
     return {
         "name": f"Implicit bias: {', '.join(studies)}",
         "description": f"{titles}. Values are means over stereotypes; the notes of a result have "
@@ -122,41 +123,31 @@ def _benchmark(rows: pl.DataFrame, plan: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _task(row: Mapping[str, Any]) -> str:
+def _task(finding: Finding) -> str:
     """Name the task of a mean, such as ``bai2025-word_association-forced``."""
-    return slug("-".join(name_parts(row, "dimension")))
+    return slug("-".join(name_parts(finding, "dimension")))
 
 
 def _entry(
-    row: Mapping[str, Any], plan: Mapping[str, Any], dataset: str, source: str | None
+    finding: Finding, plan: Mapping[str, Any], dataset: str, source: str | None
 ) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "dataset": {"id": dataset, "task_id": _task(row)},
-        "value": round(row["estimate"], 4),
+        "dataset": {"id": dataset, "task_id": _task(finding)},
+        "value": round(finding.mean, 4),
         "date": plan["created"],
         "evaluation_framework": "clinometer",
-        "notes": _notes(row, plan),
+        "notes": _notes(finding, plan),
     }
     if source is not None:
         entry["source"] = {"url": source, "name": "Evidence"}
     return entry
 
 
-def _notes(row: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
-    ends = {
-        RANGES["prompts"]: (row["ci_low_bounded"], row["ci_high_bounded"]),
-        RANGES["other_prompts"]: (row["ci_low"], row["ci_high"]),
-    }
-    intervals = [
-        f"{interval(low, high)} {name}"
-        for name, (low, high) in ends.items()
-        if None not in (low, high)
-    ]
-    level = "" if row["confidence"] is None else f"{percent(row['confidence'])} "
-    interval_text = f"{level}interval {', '.join(intervals)}" if intervals else "no interval"
+def _notes(finding: Finding, plan: Mapping[str, Any]) -> str:
+    level = "" if finding.confidence is None else f"{percent(finding.confidence)} intervals; "
     return (
-        f"{interval_text}; neutral is {row['neutral']:g}, no end is best; {lean_of_mean(row)}; "
-        f"{row['n_scored']} of {row['n']} answers scored; clinometer {plan.get('clinometer')}"
+        f"{finding}; {level}no end is best; {finding.instrument} {finding.works}; "
+        f"{finding.scored} of {finding.trials} answers scored; clinometer {plan.get('clinometer')}"
     )
 
 

@@ -11,13 +11,21 @@ import polars as pl
 from clinometer.contracts.catalogue import MEASURES
 from clinometer.directory.results import Results, read_results
 from clinometer.errors import InputError
+from clinometer.pieces.findings import Finding
+from clinometer.report.answers.summary import findings
 from clinometer.results import CONDITIONS, join_methods
 from clinometer.results.bundles import BUNDLE_PATTERNS
 from clinometer.results.contents import refuse_secrets
 from clinometer.results.controls import JUDGED_KINDS
 from clinometer.results.ranges import IN_PROMPTS, lean_text
 
-__all__ = ["lean_of_mean", "means_by_model", "name_parts", "read_shareable"]
+__all__ = [
+    "findings_by_model",
+    "lean_of_mean",
+    "means_by_model",
+    "name_parts",
+    "read_shareable",
+]
 
 #: Values of how answers were asked and scored that names leave out.
 _USUAL = ("none", "plain", "exact")
@@ -55,15 +63,30 @@ def means_by_model(results: Results) -> Iterator[tuple[str, pl.DataFrame]]:
         yield str(model), means
 
 
-def name_parts(row: Mapping[str, Any], *columns: str) -> list[str]:
-    """Return what names a mean: study, measure, mode, how it was asked and scored, columns `of`.
+def findings_by_model(results: Results) -> dict[str, list[Finding]]:
+    """Return what is told of the means of each model; controls are no findings.
 
-    Columns without a value, and what is usual, are left out.
+    Raises InputError if nothing is told.
     """
-    settings = (row[name] for name in (*CONDITIONS, "word_list", "scoring"))
+    by_model: dict[str, list[Finding]] = {}
+    for finding in findings(results):
+        by_model.setdefault(str(finding.about["model"]), []).append(finding)
+    if not by_model:
+        raise InputError(f"{results.directory}: no means of answers; nothing to share")
+    return by_model
+
+
+def name_parts(finding: Finding, *factors: str) -> list[str]:
+    """Return what names a mean: study, instrument, mode, how it was asked and scored, `factors`.
+
+    Factors without a value, and what is usual, are left out.
+    """
+    about = finding.about
+    settings = (about[name] for name in (*CONDITIONS, "word_list", "scoring"))
     unusual = (value for value in settings if value not in _USUAL)
-    parts = (row["study"], row["measure"], row["mode"], *unusual, *(row[name] for name in columns))
-    return [str(part) for part in parts if part is not None]
+    first = (about["study"], about["instrument"], about["mode"])
+    parts = (*first, *unusual, *(about[name] for name in factors))
+    return [part for part in parts if part is not None]
 
 
 def lean_of_mean(row: Mapping[str, Any]) -> str:

@@ -1,26 +1,28 @@
 """Results as runs of MLflow, by MLflow's own client.
 
-A run per model: its means and their intervals as metrics, its verdicts as tags, what was asked as
-parameters, and the report, the plan and the table of estimates as artifacts. Answers stay here.
+A run per model: the means of its findings with their intervals as metrics; verdicts, directions and
+what controls say as tags; what was asked as parameters; report, plan and table of estimates as
+artifacts. Answers stay here.
 Where the runs go, MLflow's own variables say (``MLFLOW_TRACKING_URI``); without any, into the file
 ``mlflow.db`` of the working directory, for which no server is needed.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from clinometer.errors import ClinometerError, InputError
+from clinometer.pieces.findings import Finding
 from clinometer.results.records import text_hash
-from clinometer.sharing.means import lean_of_mean, means_by_model, name_parts, read_shareable
+from clinometer.sharing.means import findings_by_model, name_parts, read_shareable
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -30,14 +32,12 @@ __all__ = ["log_mlflow", "mean_name"]
 #: Files of a results directory that a run keeps.
 _ARTIFACTS = ("report.html", "plan.json", "estimates.parquet")
 
-#: Tag of a run: which tables of which model it is about.
+#: Tag of a run: which findings of which model it is about.
 _IDENTITY_TAG = "clinometer.estimates"
 
-#: Columns of a mean → metrics: its interval in other prompts, and in these.
-_METRICS = {
-    **{name: name for name in ("estimate", "ci_low", "ci_high", "compliance")},
-    **{"ci_low_bounded": "ci_low_in_prompts", "ci_high_bounded": "ci_high_in_prompts"},
-}
+#: What of a finding is a metric, and what a tag.
+_METRICS = ("mean", "low", "high", "low_in_prompts", "high_in_prompts", "compliance")
+_TAGS = ("verdict", "lean", "direction", "works")
 
 #: Characters that names of metrics and tags cannot have in MLflow.
 _FORBIDDEN = re.compile(r"[^\w\-. :/]")
@@ -52,7 +52,7 @@ def log_mlflow(directory: str | Path, experiment: str = "clinometer") -> list[st
     ClinometerError, with what MLflow says, if it cannot log.
     """
     results = read_shareable(directory)
-    models = list(means_by_model(results))
+    models = findings_by_model(results)
     # What is audited, and when, is nobody's business but the auditor's.
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     # Of a server that is not there seven attempts, for minutes, say no more.
@@ -70,9 +70,9 @@ def log_mlflow(directory: str | Path, experiment: str = "clinometer") -> list[st
         )  # else it tells of each table it makes
         client = MlflowClient()
         runs = []
-        for model, rows in models:
+        for model, findings in models.items():
             plan, folder = results.plan, results.directory
-            runs.append(_log_run(client, experiment, model, rows, plan, folder))
+            runs.append(_log_run(client, experiment, model, findings, plan, folder))
         return runs
     except (MlflowException, OSError, ImportError, ValueError) as error:  # of its stores, too
         raise ClinometerError(f"MLflow: {_explain(error)}") from None
@@ -94,7 +94,7 @@ def _log_run(  # noqa: PLR0913 - what a run is made of
     client: MlflowClient,
     experiment: str,
     model: str,
-    rows: pl.DataFrame,
+    findings: Sequence[Finding],
     plan: Mapping[str, Any],
     directory: Path,
 ) -> str:
@@ -102,14 +102,14 @@ def _log_run(  # noqa: PLR0913 - what a run is made of
 
     matching = client.get_experiment_by_name(experiment)
     place = matching.experiment_id if matching else client.create_experiment(experiment)
-    identity = text_hash(model + rows.write_json())
+    identity = text_hash(model + json.dumps([*map(asdict, findings)]))
     same = client.search_runs([place], f"tags.`{_IDENTITY_TAG}` = '{identity}'", max_results=1)
     if same and same[0].info.status == "FINISHED":
         return str(same[0].info.run_id)
     start = int(datetime.fromisoformat(plan["created"]).timestamp() * 1000)
     run = client.create_run(place, start_time=start, run_name=model).info.run_id
-    metrics = [Metric(name, value, start, 0) for name, value in _metrics(rows)]
-    tags = [RunTag(name, text) for name, text in ((_IDENTITY_TAG, identity), *_verdicts(rows))]
+    metrics = [Metric(name, value, start, 0) for name, value in _metrics(findings)]
+    tags = [RunTag(name, text) for name, text in ((_IDENTITY_TAG, identity), *_tags(findings))]
     params = [Param(name, text) for name, text in _parameters(model, plan)]
     for first in range(0, len(metrics), 500):  # MLflow takes 1,000 a call, 100 of the others
         client.log_batch(run, metrics=metrics[first : first + 500])
@@ -123,23 +123,23 @@ def _log_run(  # noqa: PLR0913 - what a run is made of
     return str(run)
 
 
-def _metrics(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
-    for row in rows.iter_rows(named=True):
-        for column, metric in _METRICS.items():
-            if row[column] is not None:
-                yield f"{mean_name(row)}/{metric}", row[column]
+def _metrics(findings: Iterable[Finding]) -> Iterator[tuple[str, float]]:
+    for finding in findings:
+        for name in _METRICS:
+            if (value := getattr(finding, name)) is not None:
+                yield f"{mean_name(finding)}/{name}", value
 
 
-def _verdicts(rows: pl.DataFrame) -> Iterator[tuple[str, str]]:
-    for row in rows.iter_rows(named=True):
-        if row["verdict"] is not None:
-            yield f"{mean_name(row)}/verdict", row["verdict"]
-            yield f"{mean_name(row)}/lean", lean_of_mean(row)
+def _tags(findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
+    for finding in findings:
+        for name in _TAGS:
+            if text := getattr(finding, name):
+                yield f"{mean_name(finding)}/{name}", text
 
 
-def mean_name(row: Mapping[str, Any]) -> str:
+def mean_name(finding: Finding) -> str:
     """Name a mean by what it is of, such as ``bai2025/word_association/free/race/guilt``."""
-    parts = name_parts(row, "control", "dimension", "category", "stereotype")
+    parts = name_parts(finding, "dimension", "category", "stereotype")
     return _FORBIDDEN.sub("-", "/".join(parts))
 
 

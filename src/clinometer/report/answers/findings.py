@@ -10,17 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clinometer.numbers import interval, number, percent
+from clinometer.pieces.findings import FACTORS, Finding, find
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import (
     ALPHA,
     LEANS,
     OPEN_WORDS,
     SCORE_VERDICTS,
-    capital,
     counted,
     headline_kind,
     lean_verb,
-    mean_leans,
     splits_text,
     verdict,
     verdict_count,
@@ -136,7 +135,9 @@ def answer_findings(results: InstrumentResults) -> tuple[Statement, ...]:
         return ()
     findings = []
     for row in rows:
-        text = answer(results.plan, results.measure, row["mean"], row["stereotypes"])
+        text = answer(
+            results.plan, results.measure, row["mean"], row["stereotypes"], row["finding"]
+        )
         findings.append(Statement(row["subject"], text, row["warning"]))
     return tuple(findings)
 
@@ -190,10 +191,14 @@ def verdict_table(instruments: Sequence[InstrumentResults]) -> ReportTable | Non
 def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
     """Return the verdicts, the mean over all and the failed controls of each model and mode."""
     means = {(row["model"], row["mode"]): row for row in results.by_model.iter_rows(named=True)}
+    findings = {
+        tuple(mean.about.values()): mean for mean in find(results.in_text, results, "model")
+    }
     failures = _control_failures(results)
     summaries = []
     for (model, mode), part in results.by_stereotype.group_by("model", "mode", maintain_order=True):
         counted_rows = part.filter("in_headline").rows(named=True)
+        mean = means.get((model, mode))  # none where no mean over all was estimated
         summary = {
             "measure": results.name,
             "neutral": results.measure.neutral,
@@ -201,7 +206,8 @@ def _summaries(results: InstrumentResults) -> list[dict[str, Any]]:
             "mode": mode,
             "subject": who(part),
             "warning": failures.get((model, part["control_mode"][0]), ""),
-            "mean": means.get((model, mode)),  # none where no mean over all was estimated
+            "mean": mean,
+            "finding": mean and findings.get(tuple(mean[name] for name in FACTORS.values())),
             "stereotypes": counted_rows,
             "kinds": Counter(map(headline_kind, counted_rows)),
         }
@@ -231,20 +237,21 @@ def answer(
     measure: Measure,
     mean: Mapping[str, Any] | None,
     rows: Sequence[Mapping[str, Any]],
+    finding: Finding | None = None,
 ) -> str:
     """Say in one paragraph what one model did in one mode.
 
-    `mean`: the estimate over all stereotypes, if there is one.
+    `mean`: the estimate over all stereotypes, if there is one; `finding`: what is told of it.
     `rows`: the estimates per stereotype, controls left out.
     """
     text = _consistent_text(plan, measure, rows) + _splits_sentence(rows)
-    if mean and mean["estimate"] is not None:
-        splits = f" Random splits of the group words: {splits_text(mean)}."
-        text += (
-            f" {capital(mean_leans(mean, measure))}; the scale is from {number(measure.low, 0)} to "
-            f"{number(measure.high, 0)}.{splits if mean['p_placebo'] is not None else ''} "
-            f"{percent(mean['compliance'])} of the answers could be scored."
-        )
+    if finding is not None:
+        ends = f"{number(measure.low, 0)} to {number(measure.high, 0)}"
+        text += f" {finding}; the scale is from {ends}."
+    if mean is not None and mean["p_placebo"] is not None:
+        text += f" Random splits of the group words: {splits_text(mean)}."
+    if finding is not None:
+        text += f" {percent(finding.compliance)} of the answers could be scored."
     return text
 
 

@@ -45,7 +45,7 @@ from clinometer.results.ranges import AS_ARBITRARY
 from clinometer.results.subjects import say_simulated
 from clinometer.results.verdicts import POSITIVE_CONTROL
 
-__all__ = ["findings", "in_brief", "in_lines", "sum_up"]
+__all__ = ["findings", "in_brief", "in_lines", "instruments_by_name", "sum_up"]
 
 #: Characters shown of a prompt and of an answer.
 MOST_CHARACTERS = 150
@@ -72,17 +72,12 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
 
     `earlier`: the audit whose means those of now are set beside.
     """
-    instruments = _by_name(answers.instruments)
+    instruments = instruments_by_name(answers.instruments)
     if not instruments:
         return None
     plan = answers.plan
     validity, failed = _validity(instruments)
-    means = sorted(
-        _find_all(instruments, "stereotype"),
-        # Means that differ from neutral first, of them those of valid instruments.
-        key=lambda finding: (not finding.differs, not finding.valid, -abs(finding.strength)),
-    )
-    over_all = tuple(_find_all(instruments, "model", "category"))
+    over_all, means = _over_all_and_single(instruments)
     remarks = [_remark(name, results, means) for name, results in instruments.items()]
     return InBrief(
         title=_title(plan, answers),
@@ -100,7 +95,7 @@ def sum_up(answers: AnswerResults, earlier: EarlierAudit | None = None) -> InBri
             _with_answer(finding, answers)
             for finding in [finding for finding in means if finding.valid][:STRONGEST]
         ),
-        means=tuple(means),
+        means=means,
         over_all=over_all,
         changes=tuple(_changes(answers.argument, earlier, instruments)) if earlier else (),
         limits=_LIMITS,
@@ -138,16 +133,31 @@ def findings(directory: str | Path | Results) -> tuple[Finding, ...]:
     ...     print(finding.headline)
     """
     path = directory.directory if isinstance(directory, Results) else Path(directory)
-    brief = in_brief(path)
-    return (*brief.over_all, *brief.means) if brief else ()
+    if not (path / "plan.json").is_file():
+        return ()
+    instruments = instruments_by_name(read_results(path).instruments)
+    over_all, means = _over_all_and_single(instruments)
+    return *over_all, *means
 
 
 def in_lines(directory: Path) -> tuple[str, ...]:
     """Say what a results directory shows over all, in a few lines; raises as `in_brief`."""
     if not (directory / "plan.json").is_file():
         return ()
-    instruments = _by_name(read_results(directory).instruments)
+    instruments = instruments_by_name(read_results(directory).instruments)
     return mean_lines([*_find_all(instruments, "model")])
+
+
+def _over_all_and_single(
+    instruments: Mapping[str, InstrumentResults],
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return the means over all and of categories; and of stereotypes, the strongest first."""
+    means = sorted(
+        _find_all(instruments, "stereotype"),
+        # Means that differ from neutral first, of them those of valid instruments.
+        key=lambda finding: (not finding.differs, not finding.valid, -abs(finding.strength)),
+    )
+    return tuple(_find_all(instruments, "model", "category")), tuple(means)
 
 
 def _find_all(instruments: Mapping[str, InstrumentResults], *levels: str) -> Iterator[Finding]:
@@ -157,7 +167,9 @@ def _find_all(instruments: Mapping[str, InstrumentResults], *levels: str) -> Ite
             yield from find(name, results, level)
 
 
-def _by_name(all_instruments: Sequence[InstrumentResults]) -> dict[str, InstrumentResults]:
+def instruments_by_name(
+    all_instruments: Sequence[InstrumentResults],
+) -> dict[str, InstrumentResults]:
     """Return the results of each instrument that has estimates, by its name in running text."""
     instruments = [results for results in all_instruments if results.by_stereotype.height]
     names = [results.in_text for results in instruments]
