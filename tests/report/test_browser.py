@@ -53,6 +53,25 @@ def test_the_console_is_silent(run):
     assert run[1] == []
 
 
+def pages_printed(page, folder):
+    """Return how many pages of paper a page takes."""
+    (folder / "page.html").write_text(page, "utf-8")
+    flags = (*FLAGS[:-1], f"--user-data-dir={folder / 'profile'}")
+    command = [BROWSER, *flags, f"--print-to-pdf={folder / 'page.pdf'}", str(folder / "page.html")]
+    subprocess.run(command, capture_output=True, timeout=HANGS_S, check=True)
+    return len(re.findall(rb"/Type /Page\b", (folder / "page.pdf").read_bytes()))
+
+
+def test_what_is_folded_is_printed(results, tmp_path):
+    page = (results / "report.html").read_text("utf-8")
+    assert "<details" in page
+    gone = re.sub(r"(<details(?: [^>]*)?>)", r"\1<div hidden>", page)
+    gone = gone.replace("</details>", "</div></details>")
+    unfolded = re.sub(r"<details(?: open)?(?= |>)", "<details open", page)
+    printed = pages_printed(page, tmp_path)
+    assert printed >= pages_printed(unfolded, tmp_path) > 2 * pages_printed(gone, tmp_path)
+
+
 def test_every_chart_is_drawn_with_its_marks(run):
     charts = run[0].split('class="chart"')[1:]
     assert len(charts) >= 6
