@@ -48,7 +48,7 @@ def trials_to_decide(
     ...     "neutral": 0.0, "confidence": 0.95, "n_tests": 1.0, "tost_margin": 0.05,
     ...     "bound_low": None, "bound_high": None}
     >>> trials_to_decide(row, 0.1), trials_to_decide(row, 0.08)
-    (163, None)
+    (169, None)
     """
     n, variance = int(row["n"]), float(row["se"] ** 2)
     falling = min(falling_se**2, variance)
