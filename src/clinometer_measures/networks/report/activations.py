@@ -26,7 +26,6 @@ MOST_CELLS = 6_000
 MOST_MAPS = 6
 
 _CELL_WIDTH, _CELL_HEIGHT = 30, 17
-_WORD = 110
 
 
 def heat_maps(networks: Networks) -> tuple[tuple[Figure, ...], str]:
@@ -102,8 +101,8 @@ def _block(rows: Sequence[Row], name: str, steps: Sequence[str]) -> Row:
     categories, primes, targets = (_distinct(rows, key) for key in ("category", "prime", "target"))
     header = {"title": None, "labelAnchor": "start", "labelPadding": 4, "labelFontSize": 12}
     column = {"field": "category", "type": "nominal", "sort": categories, "header": header}
-    across = alt.Axis(title=None, labelAngle=-45, labelLimit=120, grid=False, orient="bottom")
-    down = alt.Axis(title=None, labelLimit=_WORD, grid=False, ticks=False, labelPadding=5)
+    across = alt.Axis(title=None, labelAngle=-45, grid=False, orient="bottom")
+    down = alt.Axis(title=None, grid=False, ticks=False, labelPadding=5)
     tips = tooltips(rows, ("Target", "target"), ("Prime", "prime"), ("Category", "category"))
     cell = alt.Chart().mark_rect(stroke="var(--paper)", strokeWidth=0.6)
     chart = cell.encode(
