@@ -6,7 +6,7 @@ Question
 Peer
     None.
 How
-    100 sets of four runs a condition, on pages of 21 stereotypes with the variances of GPT-4o's
+    60 sets of four runs a condition, on pages of 21 stereotypes with the variances of GPT-4o's
     released word associations. All answer the same prompts, with the same effects of wordings and
     words; the truth is the mean of the expected answers to these. Ranks are those of `compare` and
     `report`.
@@ -32,17 +32,18 @@ from benchmarks.worlds.simulation import Simulation
 from clinometer import compare
 from clinometer.comparing import rank
 
-RUNS = 100
+RUNS = 60
 #: Answers of a stereotype to each of four wordings, by size.
 SIZES = {"quick": 4, "standard": 10}
 #: Name → lean of each of four models.
 LEANS = {
     "all alike": (0.2, 0.2, 0.2, 0.2),
-    "all neutral": (0.0, 0.0, 0.0, 0.0),
     "as far on either side": (-0.2, -0.2, 0.2, 0.2),
     "steps of .1": (0.1, 0.2, 0.3, 0.4),
     "one farther by .2": (0.2, 0.2, 0.2, 0.4),
 }
+#: What is asked at size quick, too.
+AT_QUICK = ("all alike", "steps of .1")
 #: Two models whose distances differ by less than this are alike.
 ALIKE = 0.01
 MOST_WRONG, LEAST_TOLD = 0.05, 0.8
@@ -80,8 +81,9 @@ def run() -> Result:
 def conditions() -> Iterator[Condition]:
     """Yield what is simulated."""
     for size, answers in SIZES.items():
-        for name in LEANS:
-            yield Condition(size, name, replace(WORLDS["GPT-4o"], lean_sd=0.1, answers=answers))
+        world = replace(WORLDS["GPT-4o"], lean_sd=0.1, answers=answers)
+        for name in AT_QUICK if size == "quick" else LEANS:
+            yield Condition(size, name, world)
 
 
 def measure(selection: Sequence[Condition], runs: int) -> Result:
