@@ -29,8 +29,7 @@ from clinometer.pieces.validity import CLEARING, PRINTED_VALIDITY, Run
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import CONDITIONS, Measure
 from clinometer.results.group_rates import compare_groups
-from clinometer.results.verdicts import CONSISTENT
-from clinometer.results.verdicts import INCONCLUSIVE as UNCLEAR
+from clinometer.results.verdicts import CONSISTENT, INCONCLUSIVE
 from clinometer.statistics.undecided import trials_to_decide
 
 __all__ = ["ALL", "FACTORS", "Finding", "find", "run_text"]
@@ -211,7 +210,7 @@ def find(name: str, results: InstrumentResults, level: str = "stereotype") -> It
             explicit=bool(row["explicit"]),
             works=PRINTED_VALIDITY[validity.verdict if validity else "not tested"],
             valid=results.works(run),
-            would_decide=_would_decide(row, results, prices) if kind == UNCLEAR else "",
+            would_decide=_would_decide(row, results, prices) if kind == INCONCLUSIVE else "",
             run_name=run_text(results, row),
         )
 

@@ -378,10 +378,7 @@ class InferredRun:
         """Yield the means over several stereotypes, each of which counts once."""
         shares = [self._equal_shares(members) for members in grouped.values()]
         charges = [self._word_charge(members) for members in grouped.values()]
-        groups = [
-            Group(*shares_and_charge) for shares_and_charge in zip(shares, charges, strict=True)
-        ]
-        errors = self._group_errors(groups)
+        errors = self._group_errors([*map(Group, shares, charges)])
         for place, (key, members) in enumerate(grouped.items()):
             charged = self._charged_factors(members)
             group = self._group_mean(
