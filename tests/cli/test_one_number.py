@@ -65,6 +65,7 @@ def outputs(run: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     )
     run("dossier", "r", "--profile", "profile.yaml", "--out", "d")
     run("share", "r", "--format", "hub", "--out", "h", "--dataset", "lab/bias")
+    run("share", "r", "--format", "every-eval-ever", "--out", "e")
     page = Path("r/report.html").read_text("utf-8")
     dossier = json.loads(Path("d/dossier.json").read_text("utf-8"))
     return {
@@ -79,7 +80,18 @@ def outputs(run: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         ),
         "hub": Path("h/models/simulated-leaning/.eval_results/clinometer.yaml").read_text("utf-8"),
         "mlflow": "\n".join(logged_means(Path("r"))),
+        "every eval ever": "\n".join(shared_means(Path("e"))),
     }
+
+
+def shared_means(folder: Path) -> Iterator[str]:
+    """Write each mean of the stereotypes that a record shares, with its interval."""
+    for path in folder.rglob("*.json"):
+        for entry in json.loads(path.read_text("utf-8"))["evaluation_results"]:
+            details = entry["score_details"]
+            ends = details["uncertainty"].get("confidence_interval")
+            if ends and "control" not in details["details"]:
+                yield bracketed(details["score"], ends["lower"], ends["upper"])
 
 
 def logged_means(directory: Path) -> Iterator[str]:

@@ -36,14 +36,14 @@ def test_other_prompts_say_what_is_open(name, fixed, text):
         (
             "consistent",
             "consistent",
-            "leans as the stereotype says in these prompts, and in others",
+            "leans as the stereotype says",
         ),
         (
             "reversed",
             "inconclusive",
             "leans against the stereotype in these prompts; in others open",
         ),
-        ("inconclusive", "inconclusive", "unclear in these prompts, and in others"),
+        ("inconclusive", "inconclusive", "unclear"),
         ("equivalent", "inconclusive", "no lean found in these prompts; in others open"),
         (
             "inconclusive",
@@ -68,7 +68,9 @@ def test_a_reason_for_no_verdict_stands_once():
 
 def test_with_a_word_a_side_other_words_are_open():
     fixed = "stereotypes, attribute words, one marginalized word, one default word"
-    assert lean_text("consistent", "consistent", fixed).endswith("in others (other words open)")
+    assert lean_text("consistent", "consistent", fixed) == (
+        "leans as the stereotype says (other words open)"
+    )
     assert range_text("other_prompts", fixed) == "in other prompts (open: other words)"
     assert range_text("prompts", fixed) == "in these prompts"
 

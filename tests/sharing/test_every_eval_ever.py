@@ -97,9 +97,9 @@ def test_scores_have_the_intervals_of_each_alone(record, means):
         assert entry["score_details"]["score"] == row["estimate"]
         assert entry["score_details"]["details"]["level"] == row["level"]
         ends = entry["score_details"]["uncertainty"].get("confidence_interval")
-        assert (ends is None) == (row["pointwise_low"] is None)
+        assert (ends is None) == (row["ci_low"] is None)
         if ends is not None:
-            assert (ends["lower"], ends["upper"]) == (row["pointwise_low"], row["pointwise_high"])
+            assert (ends["lower"], ends["upper"]) == (row["ci_low"], row["ci_high"])
             assert ends["confidence_level"] == row["confidence"]
 
 

@@ -338,7 +338,7 @@ def _say_smallest(table: pl.DataFrame) -> None:
         ]
         texts.append(f"{str(name).replace('_', ' ')} {' and '.join(ends)}")
     if texts:
-        found = "Distance from neutral that is found (in .8 of runs), over all and of a stereotype"
+        found = "Leans found (in .8 of runs), over all and of a stereotype"
         say_paragraph(f"{found}: {'; '.join(texts)}")
 
 

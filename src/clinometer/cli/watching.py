@@ -89,7 +89,7 @@ class Console(Watcher):
 
     def on_measuring(self, family: Family, models: Sequence[str]) -> None:
         """Print what is measured besides answers."""
-        echo(f"{family.title.lower()}: {', '.join(models)}")
+        remark(f"measuring {family.title.lower()}: {', '.join(models)}")
 
     def on_left_out(self, family: Family, error: ModelError) -> None:
         """Print that a family is left out; the audit goes on."""

@@ -271,11 +271,16 @@ def _prices_of_trials(results: InstrumentResults) -> dict[Run, float]:
 
 
 def _verdict_text(row: Mapping[str, Any], kind: str, measure: Measure) -> str:
-    """Write a kind of verdict as headlines count it, and whether stereotypes lean beside it."""
+    """Write a kind of verdict as headlines count it, and whether stereotypes lean beside it.
+
+    Of a mean without a verdict it says why.
+    """
     if row.get("mixed"):
         return "◆ near neutral, parts lean"
-    open_text = "△ leans, other words open"
-    return open_text if kind == OPEN_WORDS else verdict(kind, directed=measure.directed)
+    if kind == OPEN_WORDS:
+        return "△ leans, other words open"
+    code = row["verdict"] if kind == "no verdict" else kind
+    return verdict(code or kind, directed=measure.directed)
 
 
 def _subject(row: Mapping[str, Any], level: str) -> str:

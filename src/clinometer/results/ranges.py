@@ -70,8 +70,12 @@ def lean_text(
 ) -> str:
     """Say of a mean whether it leans in these prompts, and in others.
 
+    What holds of both is said without more.
+
     >>> lean_text("consistent", "inconclusive")
     'leans as the stereotype says in these prompts; in others open'
+    >>> lean_text("consistent", "consistent")
+    'leans as the stereotype says'
 
     Parameters
     ----------
@@ -93,7 +97,7 @@ def lean_text(
         notes.append(AS_ARBITRARY)
     note = f" ({'; '.join(notes)})" if notes else ""
     if prompts_text == general_text:
-        return f"{prompts_text} in these prompts, and in others{note}"
+        return f"{prompts_text}{note}"
     if in_general in (INCONCLUSIVE, SINGLE_CLUSTER):  # a single wording and word tell of no other
         return f"{prompts_text} in these prompts; in others open"
     return f"{prompts_text} in these prompts; in others {general_text}{note}"

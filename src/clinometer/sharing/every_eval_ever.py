@@ -162,12 +162,12 @@ def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
             "value": row["se"],
             "method": "hierarchical model of the variances",
         }
-    if row["pointwise_low"] is not None:  # a record is of one mean
+    if row["ci_low"] is not None:
         uncertainty["confidence_interval"] = {
-            "lower": row["pointwise_low"],
-            "upper": row["pointwise_high"],
+            "lower": row["ci_low"],
+            "upper": row["ci_high"],
             "confidence_level": row["confidence"],
-            "method": "t, in other prompts",
+            "method": "t, in other prompts, for all means that the run tells",
         }
     if row["sd"] is not None:
         uncertainty["standard_deviation"] = row["sd"]

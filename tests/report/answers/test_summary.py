@@ -55,11 +55,11 @@ def test_the_strongest_show_an_answer_of_their_own_near_their_mean(results, summ
     [
         (
             "consistent",
-            "(neutral is 0): leans as the stereotype says in these prompts, and in others",
+            "(neutral is 0): leans as the stereotype says",
         ),
         ("consistent, scored answers only", "in the scored answers alone"),
         ("reversed, within margin", "leans against the stereotype (by less than the margin)"),
-        ("inconclusive", "unclear in these prompts, and in others"),
+        ("inconclusive", "unclear"),
         ("no verdict: compliance", "no verdict: too few responses could be scored"),
     ],
 )
