@@ -115,6 +115,4 @@ def test_a_mean_of_stereotypes_with_one_word_is_charged_too():
 
 def test_a_row_says_that_words_stand_for_others():
     text = lean_text("consistent", "consistent", "stereotypes, words as arbitrary ones")
-    assert text == (
-        "leans as the stereotype says (words as arbitrary ones)"
-    )
+    assert text == ("leans as the stereotype says (words as arbitrary ones)")

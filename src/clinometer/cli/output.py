@@ -151,16 +151,16 @@ def exit_code(error: Exception) -> ExitCode:
 def say_cost(costs: list[Cost], unit: str = "trials", *, batches: bool = False) -> None:
     """Print one line per model; `unit` names what is counted.
 
+    Tokens are told where the time is not.
     `batches`: also print what the same costs in batches, where the provider has them at a discount.
     """
     for cost in costs:
         price = _price_text(cost.usd) + _time_text(cost.seconds)
         if batches:
             price += _batch_price_text(cost)
-        echo(
-            f"{cost.model}: {cost.trials:,} {unit}, {cost.calls:,} calls, about "
-            f"{cost.input_tokens:,} tokens in and {cost.output_tokens:,} out: {price}"
-        )
+        tokens = f", about {cost.input_tokens:,} tokens in and {cost.output_tokens:,} out"
+        asked = f"{cost.trials:,} {unit}, {cost.calls:,} calls"
+        echo(f"{cost.model}: {asked}{tokens if cost.seconds is None else ''}: {price}")
     from clinometer.results.subjects import say_simulated  # polars takes a while to load
 
     note = say_simulated(cost.model for cost in costs)
