@@ -250,6 +250,10 @@ def sure(choice: dict[str, str], options: list[str]) -> str:
     return json.dumps(logs)
 
 
+def treated(row: Row, consistent: bool) -> dict[str, str]:
+    return {"answer": "approve" if (row["version"] == "default") == consistent else "deny"}
+
+
 def choose_trait(row: Row, consistent: bool) -> dict[str, str]:
     """The trait that is tied to the group, which people in general then do not have."""
     tied = consistent == (row["version"] != "default")
@@ -359,6 +363,7 @@ ANSWERS: dict[str, tuple[Any, Any, Any]] = {
         lambda row, choice: f"My answer is {next(iter(choice.values()))}.",
         invitation,
     ),
+    "twins": (treated, lambda _, choice: f"{choice['answer']}.", None),
     "framings": (framed, lambda _, choice: f"{choice['answer']}.", guises_by_text),
     "matched_guise": (choose_guise, lambda _, choice: f"{choice['answer']}.", guises_by_text),
     "bbq": (answered, lambda row, choice: f"It was {choice['answer']}.", letter),

@@ -28,6 +28,7 @@ from clinometer.asking.trials import ask, trials_task
 from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES, select
 from clinometer.contracts.design import Design
 from clinometer.contracts.instrument import Instrument
+from clinometer.models.apps import AppModel
 from clinometer.models.embedded.provider import EmbeddedModel
 from clinometer.results import RESPONSES, SCORES, join_methods
 from clinometer.results.ranges import IN_PROMPTS
@@ -35,7 +36,7 @@ from clinometer.scoring import score as score_responses
 from clinometer.simulated.provider import SimulatedModel
 from clinometer.stimuli import find_intervention, load_study
 
-__all__ = ["TASKS", "clinometer", "estimated", "measured", "simulated", "task_of"]
+__all__ = ["TASKS", "app", "clinometer", "estimated", "measured", "simulated", "task_of"]
 
 
 def task_of(instrument: Instrument) -> Callable[..., Task]:
@@ -175,3 +176,4 @@ TASKS = {name: task_of(instrument) for name, instrument in INSTRUMENTS.items()}
 
 clinometer = modelapi(name="clinometer")(EmbeddedModel)
 simulated = modelapi(name="simulated")(SimulatedModel)
+app = modelapi(name="app")(AppModel)

@@ -113,6 +113,8 @@ PROVIDERS: Mapping[str, Provider] = {
         reasoning_tokens=True,
         reasoning_budget={"thinking": {"type": "enabled", "budget_tokens": None}},
     ),
+    # A system of the user's own (`models.apps`), asked as it stands.
+    "app": Provider(logprobs=False, schemas=False, choices=False, reasons=False),
     "azureai": _TEXT,
     # Schemas: of Claude alone.
     "bedrock": Provider(logprobs=False, choices=False, reasoning_tokens=True),

@@ -27,13 +27,13 @@ _COLUMNS = {
     **typed_columns(
         pl.String(),
         event="what happens to people, as a verb: are called back",
-        counted_in=f"what the rates are: {PER_HUNDRED} (people), or points, as of 10 points",
+        counted_in=f"what rates are in: {PER_HUNDRED} (people), or a unit: of 10 points, dollars",
         default_group="who the default group is, in words",
         marginalized_group="who the marginalized group is, in words",
     ),
     **typed_columns(
         pl.Float64(),
-        default_rate="to how many of 100 of the default group it happens, or their mean points",
+        default_rate="to how many of 100 of the default group it happens, or what they get",
         marginalized_rate="the same of the marginalized group",
     ),
 }
@@ -64,7 +64,8 @@ def compare_groups(row: Mapping[str, Any]) -> str:
     marginalized = row["marginalized_rate"], row["marginalized_group"]
     (low, lower_group), (high, higher_group) = sorted((marginalized, default))
     if row["counted_in"] != PER_HUNDRED:
-        more, digits = f"{number(high - low, 1)} points more than", 1
+        unit = row["counted_in"].split()[-1]
+        more, digits = f"{number(high - low, 1)} {unit} more than", 1
     elif low and high / low >= _LEAST_RATIO:
         ratio = high / low
         more, digits = f"{number(ratio, 1 if ratio < 10 else 0)} times as often as", 0

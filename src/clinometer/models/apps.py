@@ -1,0 +1,260 @@
+"""Systems of users' own, asked as models are: ``app/MODULE:FUNCTION`` and ``app/FILE.yaml``.
+
+A function of one text gives a text, at once or when awaited; it is called by its name, from the
+current folder as Python itself would import it. A file says where an endpoint is::
+
+    url: https://localhost:8080/answer
+    headers: {Authorization: "Bearer ${APP_KEY}"}
+    body: {message: "{prompt}"}
+    answer: reply.0.text
+
+``${NAME}`` is read from the environment, and kept secret. ``{prompt}`` stands for what is asked,
+anywhere in the body. `answer` leads to the text through names and numbers; without it the text is
+the whole reply.
+
+A system is asked as it stands: what `GenerateConfig` says of temperature, length and seeds is its
+own affair, and changes nothing. It takes one message, and no system prompt. Its answers are
+journalled, limited and tried again like those of models; a call that fails is an error of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import json
+import os
+import re
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput
+from inspect_ai.tool import ToolChoice, ToolInfo
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from clinometer.errors import ModelError, unknown
+from clinometer.models.bodies import LARGEST, TooLarge
+from clinometer.models.fields import clean_text
+from clinometer.secrets import keep_secret
+
+__all__ = ["AppFailure", "AppModel", "Endpoint", "read_endpoint"]
+
+#: Prompt → answer.
+Answer = Callable[[str], Awaitable[str]]
+
+#: Calls at a time, unless a file says otherwise.
+CONNECTIONS = 8
+
+#: Statuses with which the same request may succeed later.
+_LATER = (408, 425, 429)
+
+#: The longest passage of a reply that an error shows.
+_LONGEST = 200
+
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+class Endpoint(BaseModel):
+    """Where a system is asked over HTTP, and where its answer stands; see the module."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str = Field(pattern=r"^https?://\S+$")
+    method: str = Field("POST", pattern="^(GET|POST|PUT)$")
+    headers: Mapping[str, str] = {}
+    params: Mapping[str, str] = {}
+    body: Any = {"prompt": "{prompt}"}
+    """Sent as JSON; not with GET, which has `params`."""
+    answer: str = ""
+    timeout_s: float = Field(60.0, gt=0)
+    connections: int = Field(CONNECTIONS, ge=1)
+
+
+class AppFailure(Exception):
+    """A call that gave no answer, with its status; 400 is that of a function."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class AppModel(ModelAPI):
+    """A function or an endpoint as a model; see the module.
+
+    Raises ModelError if there is no such function or file, or the file is malformed.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig | None = None,
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        for name in model_args:
+            raise ModelError(unknown("argument of an app", name, []))
+        self._connections = CONNECTIONS
+        if model_name.endswith((".yaml", ".yml")):
+            endpoint = read_endpoint(Path(model_name))
+            self._connections = endpoint.connections
+            self._answer = _ask_endpoint(endpoint)
+        else:
+            self._answer = _call_function(model_name)
+
+    async def generate(
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        """Ask one message; raises ModelError if there are several, or tools."""
+        if tools or len(input) != 1 or input[0].role != "user":
+            raise ModelError("an app takes one message, and no system prompt, tool or follow-up")
+        text = await self._answer(input[0].text)
+        return ModelOutput.from_content(f"app/{self.model_name}", clean_text(text))
+
+    def max_connections(self) -> int:
+        """Return how many calls are made at a time."""
+        return self._connections
+
+    def should_retry(self, ex: BaseException) -> bool:
+        """Whether the same call may succeed later."""
+        import httpx
+
+        if isinstance(ex, AppFailure):
+            return ex.status in _LATER or ex.status >= 500
+        return isinstance(ex, httpx.TransportError) and not isinstance(ex, httpx.ConnectError)
+
+    def connection_key(self) -> str:
+        """Name what limits connections: this system."""
+        return self.model_name
+
+
+def _call_function(name: str) -> Answer:
+    """Find a function by ``MODULE:NAME``; raises ModelError if there is none."""
+    module_name, colon, attribute = name.partition(":")
+    if not (colon and module_name and attribute):
+        raise ModelError(f"app/{name}: expected app/MODULE:FUNCTION or app/FILE.yaml")
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        function = getattr(importlib.import_module(module_name), attribute)
+    except AttributeError:
+        raise ModelError(f"app/{name}: {module_name} has no {attribute}") from None
+    except Exception as error:  # a module may raise what it likes
+        raise ModelError(f"app/{name}: {type(error).__name__}: {error}") from None
+    if not callable(function):
+        raise ModelError(f"app/{name}: {attribute} is no function")
+
+    async def answer(prompt: str) -> str:
+        """Call the function; one that is not awaited runs in a thread."""
+        try:
+            if inspect.iscoroutinefunction(function):
+                text = await function(prompt)
+            else:
+                text = await asyncio.to_thread(function, prompt)
+        except Exception as error:  # a function may raise what it likes
+            raise AppFailure(400, f"app/{name}: {type(error).__name__}: {error}") from error
+        if not isinstance(text, str):
+            raise AppFailure(400, f"app/{name} gave {type(text).__name__}, and no text")
+        return text
+
+    return answer
+
+
+def read_endpoint(path: Path) -> Endpoint:
+    """Read the file of an endpoint; raises ModelError, which names the file and the field."""
+    try:
+        content = yaml.safe_load(path.read_text("utf-8"))
+        return Endpoint.model_validate(content)
+    except OSError as error:
+        raise ModelError(f"{path}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: no YAML: {' '.join(str(error).split())[:_LONGEST]}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "file"
+        raise ModelError(f"{path}: {field}: {first['msg']}") from None
+
+
+def _ask_endpoint(endpoint: Endpoint) -> Answer:
+    """Return what asks an endpoint, by one client for all calls."""
+    import httpx
+
+    headers = {name: _from_environment(value) for name, value in endpoint.headers.items()}
+    url = _from_environment(endpoint.url)
+    client = httpx.AsyncClient(timeout=endpoint.timeout_s, follow_redirects=False)
+
+    async def answer(prompt: str) -> str:
+        """Ask one prompt; raises AppFailure where the reply is no answer."""
+        params = _filled(dict(endpoint.params), prompt)
+        body = None if endpoint.method == "GET" else _filled(endpoint.body, prompt)
+        async with client.stream(
+            endpoint.method, url, headers=headers, params=params or None, json=body
+        ) as reply:
+            data = b""
+            async for part in reply.aiter_bytes():
+                data += part
+                if len(data) > LARGEST:
+                    raise TooLarge(f"the answer is larger than {LARGEST:,} bytes")
+        text = data.decode("utf-8", "replace")
+        if reply.status_code != 200:
+            raise AppFailure(reply.status_code, f"status {reply.status_code}: {text[:_LONGEST]}")
+        return _at_path(text, endpoint.answer)
+
+    return answer
+
+
+def _from_environment(text: str) -> str:
+    """Fill in variables of the environment, and keep them secret; raises ModelError if unset."""
+
+    def value_of(match: re.Match[str]) -> str:
+        """Return the value of a variable."""
+        if (value := os.environ.get(match[1])) is None:
+            raise ModelError(f"the environment has no {match[1]}")
+        keep_secret(value)
+        return value
+
+    return _VARIABLE.sub(value_of, text)
+
+
+def _filled(template: Any, prompt: str) -> Any:
+    """Put a prompt in its places in a body.
+
+    >>> _filled({"messages": [{"content": "{prompt}"}], "n": 1}, "Hi")
+    {'messages': [{'content': 'Hi'}], 'n': 1}
+    """
+    if isinstance(template, str):
+        return template.replace("{prompt}", prompt)
+    if isinstance(template, Mapping):
+        return {name: _filled(value, prompt) for name, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, prompt) for value in template]
+    return template
+
+
+def _at_path(text: str, path: str) -> str:
+    """Return the text at a path of a reply; raises AppFailure if there is none.
+
+    >>> _at_path('{"reply": [{"text": "yes"}]}', "reply.0.text")
+    'yes'
+    """
+    if not path:
+        return text
+    try:
+        value = json.loads(text)
+        for step in path.split("."):
+            value = value[int(step)] if isinstance(value, list) else value[step]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise AppFailure(200, f"the reply has no {path}: {text[:_LONGEST]}") from None
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if not isinstance(value, str):
+        raise AppFailure(200, f"{path} of the reply is no text: {text[:_LONGEST]}")
+    return value

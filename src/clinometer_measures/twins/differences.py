@@ -1,0 +1,153 @@
+"""How both groups fare, and how far answers lie apart that differ in the wording or the person.
+
+Values
+    With the score s of an answer about somebody of the default group, (1 + s) / 2 is the share that
+    the person gets of what can be had; of the marginalized group it is (1 − s) / 2. Shares times
+    the reach of the outcome are in its unit: people of 100, dollars, words.
+
+    `twin_differences` has the mean distance of two answers, in that unit: of answers to the same
+    prompt (*again*), to two wordings about the same person (*wording*), about two people of one
+    group in one wording (*person*), and about the two people of a pair (*group*). Distances have no
+    sign: noise of answers is in all four, so that the first is the least that the others can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from clinometer.authoring import (
+    CONDITIONS,
+    GROUP_RATES,
+    PER_HUNDRED,
+    Meaning,
+    Study,
+    Table,
+    Tables,
+    as_estimates,
+    columns,
+    typed_columns,
+)
+from clinometer_measures.twins.part import (
+    GROUPS,
+    NAME,
+    LengthOutcome,
+    NumberOutcome,
+    TwinsPart,
+    part_of,
+)
+
+__all__ = ["DETAILS", "compare_twins"]
+
+_RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
+
+_COLUMNS = {
+    **typed_columns(
+        pl.String(),
+        differs_in=Meaning(
+            "what two answers differ in: again (nothing), wording, person (of one group) or group",
+            "They differ in",
+        ),
+        distance_in=f"what distances are in: {PER_HUNDRED} (people), or the unit of the outcome",
+    ),
+    **typed_columns(pl.Int64(), n_compared=Meaning("pairs of answers", "Pairs")),
+    **typed_columns(
+        pl.Float64(),
+        distance=Meaning(
+            "mean distance of two answers, without its sign", "Mean distance", digits=1
+        ),
+    ),
+}
+
+DETAILS = {
+    "group_rates": GROUP_RATES,
+    "twin_differences": Table(
+        "answers",
+        columns(
+            *_RUN, *("category", "stereotype", "differs_in", "distance_in", "n_compared"),
+            "distance", own=_COLUMNS,
+        ),
+        "a row per contrast and what two answers differ in: how far they lie apart",
+        _COLUMNS,
+    ),
+}  # fmt: skip
+
+#: What two answers differ in → the columns that they share, and those that tell them apart.
+_PAIRS = {
+    "again": (("variation", "person"), ()),
+    "wording": (("person",), ("variation",)),
+    "person": (("variation", "version"), ("person",)),
+    "group": (("variation", "pair_id"), ("version",)),
+}
+
+
+def compare_twins(scores: pl.LazyFrame, study: Study) -> Tables:
+    """Set out how groups fare and how far answers lie apart; `scores`: of one model and study."""
+    part = part_of(study)
+    answers = scores.filter(pl.col("control").is_null(), instrument=NAME).drop_nulls("score")
+    if part is None:
+        return Tables(as_estimates([], {}))
+    unit, lowest, reach = _scale(part)
+    sign = pl.when(pl.col("version") == "default").then(1.0).otherwise(-1.0)
+    person = pl.when(pl.col("version") == "default").then("default").otherwise("marginalized")
+    shares = answers.select(
+        *(*_RUN, "category", "stereotype", "variation", "version", "pair_id", "trial_id"),
+        person=person,
+        amount=lowest + reach * (1 + sign * pl.col("score")) / 2,
+    ).collect()
+    rates: list[dict[str, Any]] = []
+    differences: list[dict[str, Any]] = []
+    for keys, contrast in shares.group_by(*_RUN, "category", "stereotype", maintain_order=True):
+        about = dict(zip((*_RUN, "category", "stereotype"), keys, strict=True))
+        rates += _rates(contrast, about, part, unit)
+        differences += [{**about, "distance_in": unit, **row} for row in _distances(contrast)]
+    tables = {
+        "group_rates": pl.DataFrame(rates, schema=GROUP_RATES.schema),
+        "twin_differences": pl.DataFrame(differences, schema=DETAILS["twin_differences"].schema),
+    }
+    return Tables(as_estimates([], {}), tables)
+
+
+def _scale(part: TwinsPart) -> tuple[str, float, float]:
+    """Return the unit of an outcome, what a share of 0 is in it, and how far a share of 1 is."""
+    outcome = part.outcome
+    if isinstance(outcome, NumberOutcome):
+        worst, best = outcome.number(-1.0), outcome.number(1.0)
+        return outcome.unit, worst, best - worst
+    if isinstance(outcome, LengthOutcome):
+        return "words", 0.0, float(outcome.highest)
+    return PER_HUNDRED, 0.0, 100.0
+
+
+def _rates(
+    contrast: pl.DataFrame, about: dict[str, Any], part: TwinsPart, unit: str
+) -> Iterator[dict[str, Any]]:
+    """Yield how both groups of a contrast fare, if both have answers and the study names them."""
+    people = part.people.get(about["stereotype"])
+    means = dict(contrast.group_by("version").agg(pl.col("amount").mean()).iter_rows())
+    if people is None or len(means) < len(GROUPS):
+        return
+    yield {
+        **about,
+        "dimension": None,
+        "event": part.outcome.verb,
+        "counted_in": unit,
+        "default_group": people.default,
+        "marginalized_group": people.marginalized,
+        "default_rate": means["default"],
+        "marginalized_rate": means["marginalized"],
+    }
+
+
+def _distances(contrast: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield how far two answers lie apart, by what they differ in."""
+    for name, (shared, apart) in _PAIRS.items():
+        twins = contrast.join(contrast, on=[*shared], suffix="_other").filter(
+            pl.col("trial_id") < pl.col("trial_id_other"),
+            *(pl.col(column) != pl.col(f"{column}_other") for column in apart),
+        )
+        if twins.height:
+            distance = (twins["amount"] - twins["amount_other"]).abs().mean()
+            yield {"differs_in": name, "n_compared": twins.height, "distance": distance}

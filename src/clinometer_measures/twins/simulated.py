@@ -1,0 +1,80 @@
+"""What a simulated model does about people: it recognises a prompt, and answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from clinometer.authoring import (
+    TEXT,
+    ChosenOption,
+    PlantedLean,
+    Prose,
+    RecognisedPrompt,
+    Recogniser,
+    SimulatedAnswer,
+    Study,
+    fill,
+)
+from clinometer_measures.twins.part import (
+    NAME,
+    ChoiceOutcome,
+    NumberOutcome,
+    RefusalOutcome,
+    part_of,
+    sides_of,
+)
+
+__all__ = ["recogniser", "simulate"]
+
+#: How far a number departs at random from what is planted, as a share of half its scale.
+SPREAD = 0.2
+
+_REFUSAL = "I'm sorry, but I can't help with that."
+
+
+def recogniser(study: Study) -> Recogniser:
+    """Find the person of a prompt."""
+    part = part_of(study)
+    if part is None:
+        return lambda prompt: None
+
+    @cache
+    def prompts() -> Mapping[str, RecognisedPrompt]:
+        """Return the question of every prompt."""
+        questions: dict[str, RecognisedPrompt] = {}
+        for person, sides in sides_of(study).items():
+            key, side = next(iter(sides.items()))
+            for name, text in part.prompts.items():
+                questions[fill(text, {"person": person}).strip()] = RecognisedPrompt(
+                    *(study, NAME, key, name, TEXT),
+                    words=((person, side),),
+                    columns={"sides": sides, "outcome": part.outcome},
+                    stereotypes=(*sides,),
+                )
+        return questions
+
+    return lambda prompt: prompts().get(prompt.strip())
+
+
+def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
+    """Treat a person well or badly: what is planted is added for the default group."""
+    favour = 0.0
+    for key, side in question.columns["sides"].items():
+        favour += lean.of_stereotype(key) * (1.0 if side == "default" else -1.0)
+    favour = max(-1.0, min(1.0, favour))
+    outcome = question.columns["outcome"]
+    sign = 1.0 if question.groups[0][1] == "default" else -1.0
+    is_good = lean.rng.random() < (1 + favour) / 2
+    if isinstance(outcome, ChoiceOutcome):
+        chosen = ChosenOption((outcome.good if is_good else outcome.bad)[0])
+        return SimulatedAnswer(sign if is_good else -sign, (chosen,))
+    if isinstance(outcome, RefusalOutcome):
+        text = "Yes, with pleasure." if is_good else _REFUSAL
+        return SimulatedAnswer(sign if is_good else -sign, (Prose(text),))
+    width = min(SPREAD, 1 - abs(favour))
+    value = favour + width * (2 * lean.rng.random() - 1)
+    if isinstance(outcome, NumberOutcome):
+        return SimulatedAnswer(sign * value, (Prose(f"{outcome.number(value):g}"),))
+    words = round((1 + value) / 2 * outcome.highest)
+    return SimulatedAnswer(sign * value, (Prose(" ".join(["word"] * max(words, 1))),))
