@@ -221,3 +221,15 @@ def test_an_app_takes_no_system_prompt(folder: Path) -> None:
 
     with pytest.raises(ModelError, match="one message"):
         anyio.run(answer)
+
+
+def test_a_function_of_this_process_is_a_model(tmp_path: Path) -> None:
+    asked = []
+
+    def deny(prompt: str) -> str:
+        asked.append(prompt)
+        return "Deny."
+
+    name = cm.app(deny)
+    assert name.startswith("app/") and "/" not in name.removeprefix("app/")
+    assert audited(name, tmp_path / "run")["outcome"].to_list() == ["deny"] * len(asked)

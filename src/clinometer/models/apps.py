@@ -28,7 +28,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput
@@ -40,7 +40,7 @@ from clinometer.models.bodies import LARGEST, TooLarge
 from clinometer.models.fields import clean_text
 from clinometer.secrets import keep_secret
 
-__all__ = ["AppFailure", "AppModel", "Endpoint", "read_endpoint"]
+__all__ = ["AppFailure", "AppModel", "Endpoint", "app", "read_endpoint"]
 
 #: Prompt → answer.
 Answer = Callable[[str], Awaitable[str]]
@@ -136,8 +136,39 @@ class AppModel(ModelAPI):
         return self.model_name
 
 
-def _call_function(name: str) -> Answer:
+def app(function: Callable[[str], Any]) -> str:
+    """Name a function of this process as a model; the name serves wherever a model is named.
+
+    Parameters
+    ----------
+    function
+        Takes a prompt and gives a text, at once or when awaited.
+
+    Returns
+    -------
+    str
+        ``app/MODULE:NAME``.
+
+    Examples
+    --------
+    >>> def refund(prompt: str) -> str:
+    ...     return "Approve."
+    >>> app(refund).partition(":")[2]
+    'refund'
+    """
+    name = f"{function.__module__}:{function.__qualname__}"
+    _FUNCTIONS[name] = function
+    return f"app/{name}"
+
+
+#: Functions of this process that were named by `app`.
+_FUNCTIONS: dict[str, Callable[[str], Any]] = {}
+
+
+def _find_function(name: str) -> Callable[[str], Any]:
     """Find a function by ``MODULE:NAME``; raises ModelError if there is none."""
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
     module_name, colon, attribute = name.partition(":")
     if not (colon and module_name and attribute):
         raise ModelError(f"app/{name}: expected app/MODULE:FUNCTION or app/FILE.yaml")
@@ -151,6 +182,12 @@ def _call_function(name: str) -> Answer:
         raise ModelError(f"app/{name}: {type(error).__name__}: {error}") from None
     if not callable(function):
         raise ModelError(f"app/{name}: {attribute} is no function")
+    return cast("Callable[[str], Any]", function)
+
+
+def _call_function(name: str) -> Answer:
+    """Return what calls a function; raises ModelError if there is none."""
+    function = _find_function(name)
 
     async def answer(prompt: str) -> str:
         """Call the function; one that is not awaited runs in a thread."""
