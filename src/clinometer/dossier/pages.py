@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clinometer.dossier.chapters import chapters, findings_chapter, full_stop, law_chapter
+from clinometer.dossier.chapters import chapters, findings_chapter, law_chapter
 from clinometer.dossier.content import NEVER_TESTED
+from clinometer.pieces.prose import full_stop
 from clinometer.pieces.sections import Term
 from clinometer.report.document import render_page
 

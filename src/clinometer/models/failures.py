@@ -7,11 +7,11 @@ from typing import Any
 
 from clinometer.models.fields import (
     DEEPEST,
-    as_number,
     clean_text,
     describe_kind,
     is_list,
 )
+from clinometer.numbers import as_number
 
 __all__ = ["BodyError", "describe_failure", "is_filtered", "read_status", "refuse_error"]
 

@@ -12,6 +12,7 @@ __all__ = [
     "RESTRICTIONS",
     "VERDICTS",
     "explained",
+    "first_verdict",
     "print_mean_verdict",
     "restricted",
     "restriction_of",
@@ -202,6 +203,12 @@ _RESTRICTED = {
 }
 
 _FOR = ", for "
+
+
+def first_verdict(*rules: tuple[pl.Expr, str], otherwise: str) -> pl.Expr:
+    """Return the verdict of the first rule that applies."""
+    verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
+    return pl.coalesce(*verdicts, pl.lit(otherwise))
 
 
 def unrestricted(verdict: pl.Expr) -> pl.Expr:

@@ -69,6 +69,7 @@ __all__ = [
     "BALANCED",
     "METHODS",
     "RANGES",
+    "VALUES",
     "InferredRun",
     "Ranges",
     "differences",
