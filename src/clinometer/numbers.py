@@ -11,25 +11,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Literal
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "as_number",
-    "bracketed",
-    "count",
-    "interval",
-    "many",
-    "number",
-    "out_of",
-    "p_value",
-    "percent",
-    "percent_interval",
-    "plain_text",
-    "signed",
-    "thousands",
-    "yes_no",
-]
-
 
 def as_number(value: object) -> float | None:
     """Return a finite number as one; None for anything else that a file or a server may hold."""

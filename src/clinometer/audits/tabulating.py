@@ -59,19 +59,6 @@ from clinometer.statistics.summaries import (
 from clinometer.stimuli import Study
 from clinometer.texts import encodable
 
-__all__ = [
-    "ModelAnswers",
-    "collect_responses",
-    "conditions_of_responses",
-    "estimate",
-    "estimate_means",
-    "estimate_scores",
-    "read_scores",
-    "score_responses",
-    "tabulate",
-    "tabulate_scores",
-]
-
 
 def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:
     """Write ``responses.parquet``: a row per model and trial that was answered or failed.

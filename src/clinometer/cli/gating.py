@@ -31,15 +31,6 @@ if TYPE_CHECKING:
     from clinometer.comparing.exports import GateReport
     from clinometer.comparing.gating import Gated
 
-__all__ = [
-    "JUDGING",
-    "Judgement",
-    "baseline_scores",
-    "gate_command",
-    "say_limits",
-    "take_judgement",
-]
-
 #: Formats in which an outcome is written, as options; of `gate` alone the last.
 FORMATS = ("markdown", "junit", "sarif", "json")
 

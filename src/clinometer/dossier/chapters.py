@@ -16,8 +16,6 @@ from clinometer.pieces.tables import (
 from clinometer.results.controls import KINDS
 from clinometer.sharing.law_page import LAW_TABLE, law_rows, law_terms
 
-__all__ = ["Chapter", "chapters", "findings_chapter", "law_chapter"]
-
 #: Means that a dossier shows; its JSON has all.
 MOST_MEANS = 30
 

@@ -11,8 +11,6 @@ from clinometer.pieces.prose import full_stop
 from clinometer.pieces.sections import Term
 from clinometer.report.document import render_page
 
-__all__ = ["dossier_page", "public_page"]
-
 #: Outcome of the gate → what it says of the limits.
 _LIMITS = {
     "pass": "what was measured lies within the limits",

@@ -28,8 +28,6 @@ from clinometer.dossier.profile import PLACEHOLDER
 from clinometer.errors import InputError, unknown
 from clinometer.texts import write_text
 
-__all__ = ["STARTED", "Start", "measurable", "write_start"]
-
 #: The files that are written: profile, policy, baseline instruction, workflow. Each has a template,
 #: of its name; the actions of GitHub that the workflow uses are pinned to a commit.
 STARTED = ("profile.yaml", "policy.yaml", "baseline.md", ".github/workflows/clinometer.yml")

@@ -13,8 +13,6 @@ from clinometer.models.fields import (
 )
 from clinometer.numbers import as_number
 
-__all__ = ["BodyError", "describe_failure", "is_filtered", "read_status", "refuse_error"]
-
 #: What a filter is called in the bodies of errors.
 _FILTERS = (
     "content_filter",

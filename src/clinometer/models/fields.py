@@ -9,16 +9,6 @@ from clinometer.numbers import as_number
 from clinometer.secrets import withhold
 from clinometer.texts import encodable, visible
 
-__all__ = [
-    "DEEPEST",
-    "LONGEST",
-    "as_count",
-    "as_object",
-    "clean_text",
-    "describe_kind",
-    "is_list",
-]
-
 #: Longest name of a model, error and token that is kept, in characters.
 LONGEST = 400
 

@@ -13,8 +13,6 @@ from clinometer.models.fields import LONGEST, clean_text, is_list
 from clinometer.numbers import as_number
 from clinometer.texts import encodable
 
-__all__ = ["NEVER", "read_logprobs", "read_prompt_logprobs"]
-
 #: What servers list for a token that is never drawn; some say minus infinity, or null.
 NEVER = -9999.0
 

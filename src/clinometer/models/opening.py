@@ -29,15 +29,6 @@ from clinometer.secrets import (
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig
 
-__all__ = [
-    "Connection",
-    "Generation",
-    "describe_model",
-    "open_model",
-    "open_models",
-    "sampling_config",
-]
-
 
 @dataclass(frozen=True)
 class Generation:

@@ -63,8 +63,6 @@ from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.schemas import FITS
 from clinometer.statistics.clustered import check_confidence
 
-__all__ = ["Regression", "compare_predictors", "regress"]
-
 #: A part of a predictor that varies by less than this share of its size is constant but for
 #: rounding.
 _CONSTANT = 1e-12

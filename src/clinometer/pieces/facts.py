@@ -15,8 +15,6 @@ from typing import Any
 from clinometer.errors import InputError
 from clinometer.numbers import as_number
 
-__all__ = ["Facts", "read_facts", "spaced"]
-
 
 @dataclass(frozen=True)
 class Facts:

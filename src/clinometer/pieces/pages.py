@@ -11,8 +11,6 @@ from clinometer.pieces.markdown import as_html, as_it_came
 from clinometer.pieces.paragraphs import fill_paragraphs
 from clinometer.texts import visible
 
-__all__ = ["page_environment"]
-
 
 def page_environment(*packages: str) -> Environment:
     """Return what fills the templates of packages; a template of the first is taken first."""

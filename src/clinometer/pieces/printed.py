@@ -19,8 +19,6 @@ from clinometer.pieces.tables import (
 )
 from clinometer.pieces.views import InstrumentResults
 
-__all__ = ["MARKS", "printed_values", "run_names", "stereotype_table", "wording_tables"]
-
 MARKS = "† doubtful in the source, see the notes; – not printed."
 
 

@@ -26,9 +26,6 @@ from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import load_published
 from clinometer.reference.published import Published
 
-__all__ = ["Match", "compare_published", "published_section"]
-
-
 #: Up to this many rows the text says the range of each.
 MOST_SENTENCES = 6
 

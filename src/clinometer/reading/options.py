@@ -32,8 +32,6 @@ from clinometer.reading.plaintext import Choice, normalise
 from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.undetermined import UNDETERMINED
 
-__all__ = ["read_option"]
-
 _LISTED = re.compile(r"\(?\b[a-e]\b\)?(?:(?: ?[/,|] ?| (?:or|and) )\(?[a-e]\b\)?)+", re.IGNORECASE)
 _LETTER = re.compile(
     r"(?:^|\n)[^\w\n]*(?:(?P<alone>[A-Ea-e])(?=[).:,;\]]|\W*(?:\n|$)| - )|(?P<number>[1-5])"

@@ -26,14 +26,6 @@ from clinometer.reference import load_published
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import BETTER, TURNED, WORSE
 
-__all__ = [
-    "candidate_name",
-    "difference_figure",
-    "difference_sections",
-    "split_by_instrument",
-    "target_name",
-]
-
 #: Characters of a prompt or answer that are shown.
 LONGEST = 1500
 

@@ -30,8 +30,6 @@ from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated
 from clinometer.texts import write_text
 
-__all__ = ["PARTS", "family_lines", "render_page", "write_figure_page", "write_report"]
-
 #: Each makes a part of the page; None where a directory has none of its tables.
 PARTS = (
     answer_part,

@@ -52,24 +52,6 @@ from clinometer.results.verdicts import (
     verdict_kind,
 )
 
-__all__ = [
-    "ARBITRARY",
-    "CONTROL_KEYS",
-    "JUDGED_KINDS",
-    "KINDS",
-    "NULLS",
-    "UNASKED",
-    "Control",
-    "control_rows",
-    "control_verdict",
-    "controls_of",
-    "describe_lacking_controls",
-    "passes_placebos",
-    "passes_positive_controls",
-    "with_claimed_leans",
-    "within_study",
-]
-
 KINDS = ("positive", "negative")
 
 #: Kinds of controls whose words name no group. `KINDS` lacks those that decide nothing.

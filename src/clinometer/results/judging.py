@@ -37,8 +37,6 @@ from clinometer.results.verdicts import (
     verdict_kind,
 )
 
-__all__ = ["judge"]
-
 #: The methods whose rows are judged: of these prompts, and of others.
 JUDGED = ("bounded", "clustered")
 

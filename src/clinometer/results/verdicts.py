@@ -4,22 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = [
-    "BECAUSE",
-    "DOUBTS",
-    "PRINTED_CHANGES",
-    "PRINTED_MEANS",
-    "RESTRICTIONS",
-    "VERDICTS",
-    "explained",
-    "first_verdict",
-    "print_mean_verdict",
-    "restricted",
-    "restriction_of",
-    "unrestricted",
-    "verdict_kind",
-]
-
 NOTHING = "no verdict: nothing scored"
 COMPLIANCE = "no verdict: compliance"
 SINGLE_CLUSTER = "no verdict: one cluster"

@@ -27,8 +27,6 @@ from clinometer.sharing.means import findings_by_model, name_parts, read_shareab
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-__all__ = ["log_mlflow", "mean_name"]
-
 #: Files of a results directory that a run keeps.
 _ARTIFACTS = ("report.html", "plan.json", "estimates.parquet")
 

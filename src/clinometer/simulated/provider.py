@@ -47,8 +47,6 @@ from clinometer.simulated.recognising import Recognition, shipped_recognition
 from clinometer.simulated.truth import load_truth
 from clinometer.stimuli import Study, load_study
 
-__all__ = ["SimulatedModel"]
-
 #: Calls at a time; none of them waits for anything.
 CONNECTIONS = 64
 

@@ -42,16 +42,6 @@ from clinometer.statistics.summaries import (
     unbalanced_text,
 )
 
-__all__ = [
-    "Changes",
-    "Compared",
-    "Contrasted",
-    "RangesByKey",
-    "adjust_differences",
-    "candidates",
-    "contrasted",
-]
-
 #: What tells groups apart beside the candidate.
 _GROUP_KEYS = ("level", *NEVER_POOLED, *LEVEL_KEYS["cell"])
 

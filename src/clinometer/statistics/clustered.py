@@ -43,23 +43,6 @@ from clinometer.errors import InputError
 from clinometer.results import ESTIMATES, columns
 from clinometer.statistics.intervals import critical_value
 
-__all__ = [
-    "UNANIMOUS",
-    "ClusteredMean",
-    "adjusted",
-    "benjamini_hochberg",
-    "bonferroni_confidence",
-    "by_method",
-    "check_confidence",
-    "clustered_mean",
-    "cohen_d",
-    "holm",
-    "mean_of_clusters",
-    "naive_t",
-    "row_by_row",
-    "table_columns",
-]
-
 #: Name of the test where all clusters have the same mean.
 UNANIMOUS = "unanimous"
 

@@ -68,8 +68,6 @@ from clinometer.statistics.summaries import (
     unbalanced_text,
 )
 
-__all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
-
 #: A spread below this share of the range is due to rounding.
 _ROUNDING = 1e-12
 

@@ -20,18 +20,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "bca_interval",
-    "critical_value",
-    "interval_around",
-    "mean_interval",
-    "percentile_columns",
-    "percentile_interval",
-    "quantile",
-    "tails",
-    "wilson",
-]
-
 Array = NDArray[np.float64]
 
 

@@ -19,9 +19,6 @@ from clinometer.statistics.means import VALUES, inferred_run
 from clinometer.statistics.strata import strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
 
-__all__ = ["ERRORS", "Sources", "components", "read_sources", "sources"]
-
-
 #: Rows of a table of components, in the order of `Sources.components`.
 ERRORS = (*CROSSED, "response")
 

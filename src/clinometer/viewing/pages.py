@@ -17,8 +17,6 @@ from clinometer.pieces.drawing.theme import stylesheet
 from clinometer.pieces.pages import page_environment
 from clinometer.pieces.prose import verdict, verdict_class
 
-__all__ = ["POLICY", "ago", "rendered"]
-
 
 def ago(seconds: float | None) -> str:
     """Write how long ago something was."""

@@ -22,8 +22,6 @@ from clinometer.pieces.tables import (
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
 
-__all__ = ["analysis_section", "largest_effect"]
-
 #: Above this many rows there is only the table.
 MOST_ROWS = 60
 #: Up to here an interval widens the axis; fits of a few answers have errors without an end.

@@ -27,8 +27,6 @@ from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import INTERVENTIONS
 from clinometer.results import CONDITIONS
 
-__all__ = ["change", "change_section", "changes"]
-
 #: Above this many models, modes and candidates of a factor, the brief leaves changes to sections.
 MOST_SENTENCES = 4
 

@@ -24,8 +24,6 @@ from clinometer.pieces.tables import (
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import REASONS
 
-__all__ = ["compliance_section", "order_section", "wording_section"]
-
 #: Above this many rows the page shows compliance per stereotype; the file has every pair.
 MOST_ROWS = 150
 

@@ -31,8 +31,6 @@ from clinometer.pieces.tables import (
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
 
-__all__ = ["content_section"]
-
 #: Above this many models and dimensions their verdicts are counted per dimension.
 MOST_SENTENCES = 12
 

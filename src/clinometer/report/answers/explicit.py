@@ -31,8 +31,6 @@ from clinometer.pieces.views import AnswerResults
 from clinometer.reference import load_published
 from clinometer.statistics.explicitness import share_of_scale
 
-__all__ = ["explicit_section"]
-
 #: Above this many gaps over all stereotypes there are no sentences.
 MOST_SENTENCES = 6
 

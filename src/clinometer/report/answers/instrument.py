@@ -42,8 +42,6 @@ from clinometer.results import CONDITIONS
 from clinometer.results.ranges import RANGES
 from clinometer.statistics.splits import FEWEST_SPLITS
 
-__all__ = ["draw_sections", "instrument_sections"]
-
 #: What a control is for, by its kind.
 _CONTROLS = {
     "positive": "A known association is in {}: unless its interval lies beyond the margin, the "

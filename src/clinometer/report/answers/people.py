@@ -16,8 +16,6 @@ from clinometer.pieces.tables import (
 )
 from clinometer.pieces.views import InstrumentResults
 
-__all__ = ["WORD_FORMS", "people_section"]
-
 #: Kind of a control → how the groups of its stereotypes are named; null: the words themselves.
 WORD_FORMS = {None: "the study’s word alone", "things": "things"}
 

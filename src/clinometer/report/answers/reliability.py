@@ -19,8 +19,6 @@ from clinometer.pieces.tables import (
 from clinometer.pieces.views import InstrumentResults
 from clinometer.statistics.reliability import FACETS
 
-__all__ = ["reliability_section"]
-
 _COEFFICIENTS = (
     "Reliability of the means of the stereotypes. Split halves: correlation of two halves of the "
     "draws, stepped up to all draws (Spearman–Brown). Generalisability (Eρ²): the same order over "

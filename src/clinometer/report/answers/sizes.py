@@ -27,8 +27,6 @@ from clinometer.pieces.views import InstrumentResults
 from clinometer.results import ASSOCIATIONS, DECISIONS
 from clinometer.statistics.summaries import unscored_share
 
-__all__ = ["size_section"]
-
 
 def size_section(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> Section | None:
     """Set means and the share without a score against the ``sizes`` of the plan.

@@ -24,8 +24,6 @@ from clinometer.pieces.tables import (
 )
 from clinometer.pieces.views import InstrumentResults
 
-__all__ = ["word_section"]
-
 #: Above this many pairs per stereotype the mean over them is shown.
 MOST_PAIRS = 3
 #: Above this many cells only their colours show the shares.
