@@ -21,15 +21,7 @@ from clinometer.audits.looking import looks_of
 from clinometer.contracts.catalogue import INSTRUMENTS, measure_of
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError, NoAnswerError
-from clinometer.results import (
-    LEVELS,
-    NO_ESTIMATES,
-    RESPONSES,
-    SCORES,
-    TRIALS,
-    WORDS,
-    check,
-)
+from clinometer.results import LEVELS, NO_ESTIMATES, RESPONSES, SCORES, TRIALS, WORDS, check
 from clinometer.results.columns import with_codes, without_texts
 from clinometer.results.judging import judge
 from clinometer.results.locks import writing

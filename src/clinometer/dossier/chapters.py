@@ -9,10 +9,7 @@ from typing import Any
 from clinometer.numbers import bracketed, percent
 from clinometer.pieces.prose import full_stop
 from clinometer.pieces.sections import Exchange, Quote, Term
-from clinometer.pieces.tables import (
-    ReportTable,
-    TableCell,
-)
+from clinometer.pieces.tables import ReportTable, TableCell
 from clinometer.results.controls import KINDS
 from clinometer.sharing.law_page import LAW_TABLE, law_rows, law_terms
 

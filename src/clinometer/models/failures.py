@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clinometer.models.fields import (
-    DEEPEST,
-    clean_text,
-    describe_kind,
-    is_list,
-)
+from clinometer.models.fields import DEEPEST, clean_text, describe_kind, is_list
 from clinometer.numbers import as_number
 
 #: What a filter is called in the bodies of errors.

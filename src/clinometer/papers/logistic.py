@@ -50,14 +50,7 @@ import polars as pl
 from scipy.special import chdtrc
 
 from clinometer.errors import InputError
-from clinometer.papers.samples import (
-    NOT_CONVERGED,
-    Fit,
-    Sample,
-    fit,
-    obstacle,
-    samples,
-)
+from clinometer.papers.samples import NOT_CONVERGED, Fit, Sample, fit, obstacle, samples
 from clinometer.results import ESTIMATES, as_estimates
 from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.schemas import FITS

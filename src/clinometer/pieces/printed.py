@@ -9,14 +9,7 @@ import polars as pl
 
 from clinometer.numbers import number, plain_text
 from clinometer.pieces.frames import add_columns
-from clinometer.pieces.tables import (
-    ROW,
-    Render,
-    ReportTable,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import ROW, Render, ReportTable, TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults
 
 MARKS = "† doubtful in the source, see the notes; – not printed."

@@ -22,11 +22,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from clinometer.reading.conclusions import (
-    correction,
-    marked,
-    narrowed,
-)
+from clinometer.reading.conclusions import correction, marked, narrowed
 from clinometer.reading.near import put_right
 from clinometer.reading.plaintext import Choice, normalise
 from clinometer.reading.refusals import is_refusal, why_unread

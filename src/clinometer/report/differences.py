@@ -15,13 +15,7 @@ from clinometer.pieces.facts import Facts
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.prose import category_title, verdict
 from clinometer.pieces.sections import Exchange, Quote, Section
-from clinometer.pieces.tables import (
-    ROW,
-    VERDICT,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import ROW, VERDICT, TableColumn, TableSpec, head
 from clinometer.reference import load_published
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import BETTER, TURNED, WORSE

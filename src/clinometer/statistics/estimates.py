@@ -32,26 +32,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from clinometer.errors import InputError
-from clinometer.results import (
-    ABSENT,
-    LEVELS,
-    ORDERS,
-    Measure,
-    Schema,
-    as_estimates,
-    check,
-    columns,
-)
+from clinometer.results import ABSENT, LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
 from clinometer.results.columns import with_texts
 from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.judging import judge
-from clinometer.statistics.clustered import (
-    Row,
-    by_method,
-    check_confidence,
-    cohen_d,
-    table_columns,
-)
+from clinometer.statistics.clustered import Row, by_method, check_confidence, cohen_d, table_columns
 from clinometer.statistics.looks import Looks
 from clinometer.statistics.means import BALANCED, METHODS, RANGES, Ranges, means
 from clinometer.statistics.pages import adjust_means, worst_ends

@@ -13,12 +13,7 @@ from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import scale
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    STEREOTYPE,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import FROM, STEREOTYPE, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
 

@@ -15,14 +15,7 @@ from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import WORST, chance_note
 from clinometer.pieces.sections import Section, Statement
-from clinometer.pieces.tables import (
-    MODE,
-    MODEL,
-    ROW,
-    STEREOTYPE,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import MODE, MODEL, ROW, STEREOTYPE, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import INTERVENTIONS
 from clinometer.results import CONDITIONS

@@ -14,13 +14,7 @@ from clinometer.pieces.drawing.intervals import dots, forest
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.prose import MEANINGS
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    STEREOTYPE,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import FROM, STEREOTYPE, TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import REASONS
 

@@ -20,14 +20,7 @@ from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import WORST, endings, scale, short_names
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    LEAN,
-    MEAN,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import FROM, LEAN, MEAN, TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
 

@@ -6,14 +6,7 @@ import polars as pl
 
 from clinometer.pieces.frames import place
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    LEAN,
-    MEAN,
-    STEREOTYPE,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import FROM, LEAN, MEAN, STEREOTYPE, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
 
 #: Kind of a control → how the groups of its stereotypes are named; null: the words themselves.

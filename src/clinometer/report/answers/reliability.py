@@ -11,11 +11,7 @@ from clinometer.numbers import bracketed, count, number, percent, plain_text
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import FROM, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
 from clinometer.statistics.reliability import FACETS
 
