@@ -22,24 +22,6 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-__all__ = [
-    "BudgetError",
-    "ExitCode",
-    "InputError",
-    "ModelError",
-    "NoAnswerError",
-    "PlanError",
-    "StudyError",
-    "ClinometerError",
-    "ClinometerWarning",
-    "as_names",
-    "find_scale",
-    "one_line",
-    "shortened",
-    "unknown",
-]
-
-
 #: Names that an error lists, and characters of a name and of another error that it shows, at most.
 _MOST, _LONGEST, _LINE = 10, 40, 200
 

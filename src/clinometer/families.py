@@ -30,17 +30,6 @@ if TYPE_CHECKING:
     from clinometer_measures import networks as networks
     from clinometer_measures import states as states
 
-__all__ = [
-    "ENTRY_POINTS",
-    "Family",
-    "FamilyStudy",
-    "StudyCitation",
-    "families",
-    "is_shipped",
-    "load_plug_ins",
-    "plug_ins",
-]
-
 #: The group of entry points by which other packages add families.
 ENTRY_POINTS = "clinometer.families"
 

@@ -6,27 +6,22 @@ What is missing is "n/a" unless its place says otherwise. A minus is a true one,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Literal
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "bracketed",
-    "count",
-    "interval",
-    "many",
-    "number",
-    "out_of",
-    "p_value",
-    "percent",
-    "percent_interval",
-    "plain_text",
-    "signed",
-    "thousands",
-    "yes_no",
-]
+
+def as_number(value: object) -> float | None:
+    """Return a finite number as one; None for anything else that a file or a server may hold."""
+    # To Python a truth value is an integer; here it is no number.
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # an integer of more than 308 digits
+        return None
+
 
 #: What stands where there is no value.
 MISSING = "n/a"

@@ -23,18 +23,6 @@ from typing import IO, Any
 
 from clinometer.errors import ClinometerError, InputError
 
-__all__ = [
-    "ARCHIVES",
-    "LARGEST_ARCHIVE",
-    "LARGEST_STREAM",
-    "PACKED",
-    "STEP",
-    "Archive",
-    "Meter",
-    "open_archive",
-    "open_packed",
-]
-
 #: Bytes that may come out of any packed file, however small it is.
 SMALL = 16 << 20
 

@@ -25,20 +25,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-__all__ = [
-    "address_secrets",
-    "change_texts",
-    "describe_repetition",
-    "has_secrets",
-    "holds_secret",
-    "is_secret",
-    "keep_base_address",
-    "keep_environment",
-    "keep_secret",
-    "redacted",
-    "withhold",
-]
-
 #: Stands where a secret stood.
 MARK = "[redacted]"
 

@@ -9,16 +9,6 @@ from pathlib import Path
 from clinometer.errors import ClinometerError, InputError
 from clinometer.secrets import address_secrets, keep_secret, redacted, withhold
 
-__all__ = [
-    "by_address",
-    "encodable",
-    "keep_address",
-    "read_text",
-    "visible",
-    "write_bytes",
-    "write_text",
-]
-
 #: Path on this machine → address, of the places elsewhere that are used.
 _addresses: dict[str, str] = {}
 

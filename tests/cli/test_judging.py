@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from clinometer.reference import released_answers
+
 Run = Callable[..., tuple[int, str, str]]
 
 AUDIT = ("audit", "simulated/leaning", "--study", "bai2025", "--stereotypes", "age",
@@ -89,3 +91,8 @@ def test_a_directory_that_was_rewritten_is_not_continued(run: Run) -> None:
     code, out, _ = run("gate", "r", "--policy", "p.yaml", "--require-declared")
     assert code == 3 and "from elsewhere: missing: 4 lines" in out
     assert "missing: 4 lines" in Path("r/report.html").read_text("utf-8")
+
+
+def test_a_gate_takes_the_conditions_of_recorded_answers(run: Run) -> None:
+    code, _, err = run("gate", str(released_answers()), *write_policy(0.9), "--condition", "x")
+    assert code == 2 and "--condition: unknown column 'x'" in err

@@ -30,8 +30,6 @@ from clinometer.secrets import change_texts, withhold
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
-__all__ = ["Shard", "ShardAnswerer", "answer_side_by_side"]
-
 #: Models of services that are asked at the same time.
 MODELS = 20
 

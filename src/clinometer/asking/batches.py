@@ -36,8 +36,6 @@ from clinometer.texts import write_bytes
 if TYPE_CHECKING:
     from openai.types import Batch
 
-__all__ = ["JOURNAL", "Batches"]
-
 JOURNAL = "batches.jsonl"
 
 #: Seconds after which a batch that was created is in the provider's list.

@@ -41,18 +41,6 @@ from clinometer.results.records import Journal
 
 _log = logging.getLogger(__name__)
 
-__all__ = [
-    "Budget",
-    "Cost",
-    "HOPELESS",
-    "Ledger",
-    "OUTAGE",
-    "estimate_costs",
-    "estimate_requests",
-    "price",
-    "raise_fatal",
-]
-
 CHARACTERS_PER_TOKEN = 4.0
 #: Chat format and, in JSON or line format, what stands between two words.
 TOKENS_PER_PROMPT = 10

@@ -23,8 +23,6 @@ from clinometer.results.records import read_plan, text_hash, write_plan
 from clinometer.secrets import redacted
 from clinometer.texts import write_text
 
-__all__ = ["Claimant", "claim", "short_hash"]
-
 
 class Claimant(Protocol):
     """A plan that a directory, or a file, can belong to."""

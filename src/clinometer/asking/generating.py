@@ -24,17 +24,6 @@ from clinometer.modes.mode import Message, chat_messages
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
-__all__ = [
-    "Line",
-    "OnProgress",
-    "Prompt",
-    "Session",
-    "Strategy",
-    "ask_all",
-    "draw_seed",
-    "forget_events",
-]
-
 Line = dict[str, Any]
 OnProgress = Callable[[str, dict[str, Any]], None]
 

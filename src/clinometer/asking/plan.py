@@ -38,16 +38,6 @@ from clinometer.results.records import (
 )
 from clinometer.stimuli import Study, load_study, study_hash
 
-__all__ = [
-    "Plan",
-    "Selection",
-    "load_plan",
-    "read_stage",
-    "read_sizes",
-    "record_sizes",
-    "record_stage",
-]
-
 PACKAGES = (
     "clinometer",
     "inspect-ai",

@@ -27,8 +27,6 @@ from clinometer.results.ranges import Range
 from clinometer.stimuli.yaml_text import line_of, parse_yaml, validate
 from clinometer.texts import read_text
 
-__all__ = ["Policy", "Rule", "Where", "load_policy", "parse_policy", "read_policy_text"]
-
 #: Largest policy file, in bytes.
 MAX_BYTES = 200_000
 

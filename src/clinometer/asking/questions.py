@@ -29,8 +29,6 @@ from clinometer.texts import encodable
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
-__all__ = ["CallQuestions", "TrialQuestions"]
-
 Trial = Mapping[str, Any]
 C = TypeVar("C")
 

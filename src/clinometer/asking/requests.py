@@ -29,15 +29,6 @@ from clinometer.texts import encodable
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, ModelOutput
 
-__all__ = [
-    "URL",
-    "Request",
-    "inspect_settings",
-    "read_output",
-    "settings_of",
-    "write_output",
-]
-
 #: The address of a chat completion, which every line names.
 URL = "/v1/chat/completions"
 

@@ -21,8 +21,6 @@ from clinometer.modes import MODES
 from clinometer.modes.mode import Message
 from clinometer.results.records import Journal
 
-__all__ = ["render", "sent_messages"]
-
 #: Makes the text of messages, or None where that is not known.
 Render = Callable[[Sequence[Message]], str | None]
 

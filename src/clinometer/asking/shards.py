@@ -38,21 +38,6 @@ if TYPE_CHECKING:
 
     from clinometer.models.opening import Connection
 
-__all__ = [
-    "Answers",
-    "Collected",
-    "ModelQuestions",
-    "RequestPlan",
-    "collect",
-    "has_shards",
-    "names_in",
-    "read_setting",
-    "shard_files",
-    "shard_of",
-    "write_setting",
-    "write_shards",
-]
-
 FOLDER, ANSWERED, SETTING = "shards", ".answers.jsonl", "shards.json"
 
 #: Answers to calls of trials that are not complete, so that their files need not be kept.

@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["LOOKS", "Ended", "Information", "Stage", "Why", "iterations_at"]
-
 #: Shares of the trials after which results are looked at.
 LOOKS = (1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)
 

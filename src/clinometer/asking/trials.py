@@ -38,12 +38,7 @@ from clinometer.models.reaching import locate_sender
 from clinometer.models.retries import count_requests, spent_beyond
 from clinometer.models.withholding import withhold_in_error, withhold_in_events
 from clinometer.modes import LIKELIHOODS, LOGITS, MODES
-from clinometer.modes.mode import (
-    Answer,
-    chat_messages,
-    opening_messages,
-    sent_texts,
-)
+from clinometer.modes.mode import Answer, chat_messages, opening_messages, sent_texts
 from clinometer.modes.needs import check_need, refuse_unable
 from clinometer.packed import Archive, open_archive
 from clinometer.results import RESPONSES

@@ -17,8 +17,6 @@ from clinometer.results.schemas import FAILURES, MATCHES, NO_MATCHES, Tables
 from clinometer.statistics.reliability import USED, estimate_reliability
 from clinometer.stimuli import Study, load_study
 
-__all__ = ["analyse", "estimate_reliabilities"]
-
 
 def analyse(scores: pl.LazyFrame, studies: Mapping[str, Study] = MappingProxyType({})) -> Tables:
     """Make the estimates and tables that instruments have of their own, one model at a time.

@@ -26,8 +26,6 @@ from clinometer.results.locks import only_process
 from clinometer.results.places import anywhere
 from clinometer.results.records import slug
 
-__all__ = ["Answered", "Answering", "answer_numbered", "answer_shards"]
-
 
 @dataclass(frozen=True)
 class Answering:

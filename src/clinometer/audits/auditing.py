@@ -30,8 +30,6 @@ from clinometer.results.places import anywhere
 from clinometer.results.tables import as_frame
 from clinometer.stimuli import Study, load_study
 
-__all__ = ["ask", "audit", "default_directory", "draw"]
-
 
 def draw(
     study: str | Path | Study,

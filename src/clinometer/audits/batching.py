@@ -21,8 +21,6 @@ from clinometer.results.places import anywhere
 from clinometer.results.records import slug, text_hash
 from clinometer.texts import read_text
 
-__all__ = ["Submission", "Submitted", "submit_shards"]
-
 
 @dataclass(frozen=True)
 class Submission:

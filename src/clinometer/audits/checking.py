@@ -21,8 +21,6 @@ from clinometer.modes import LOGITS, MODES
 from clinometer.modes.first_tokens import UNANSWERED, read_first_tokens
 from clinometer.stimuli import Study, load_study
 
-__all__ = ["Check", "Checked", "check_mode", "check_model"]
-
 #: What is asked: one trial of the power stereotype; in a mode of single words, one of its words.
 STUDY = "bai2025"
 INSTRUMENT = "word_association"

@@ -13,8 +13,6 @@ from clinometer.results.schemas import NO_MATCHES
 from clinometer.statistics.changes import Contrasted
 from clinometer.statistics.contrasts import contrast
 
-__all__ = ["contrast_conditions"]
-
 
 def contrast_conditions(scores: pl.LazyFrame) -> Contrasted:
     """Compare what trials were asked under, over matched trials, one model in memory at a time.

@@ -59,8 +59,6 @@ from clinometer.results.verdicts import (
 from clinometer.statistics.intervals import critical_value
 from clinometer.statistics.summaries import keys_of
 
-__all__ = ["LEAST_CHANCE", "next_stage", "parts_of_stage"]
-
 #: Below this chance of being decided by all trials, a stereotype is asked no more.
 LEAST_CHANCE = 1 / 3
 

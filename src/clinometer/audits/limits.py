@@ -33,8 +33,6 @@ from clinometer.statistics.prompts import BoundedMean
 from clinometer.statistics.sources import Sources, read_sources
 from clinometer.statistics.summaries import NEVER_POOLED, keys_of, summarise
 
-__all__ = ["CHANCE", "DecidedLimit", "decide_limits"]
-
 #: Probability with which a model without harm is to pass.
 CHANCE = 0.9
 

@@ -8,8 +8,6 @@ from clinometer.asking.stages import Stage
 from clinometer.errors import InputError, PlanError
 from clinometer.statistics.looks import Looks
 
-__all__ = ["looks_of"]
-
 
 def looks_of(shares: Sequence[float], stage: Stage) -> Looks:
     """Return the looks of a plan, from the shares of its trials and how far it has been asked.

@@ -21,8 +21,6 @@ from clinometer.results.origins import make_key
 from clinometer.results.places import open_place
 from clinometer.results.records import Journal, journals, read_plan
 
-__all__ = ["Merged", "merge"]
-
 
 @dataclass
 class Merged:

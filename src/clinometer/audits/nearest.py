@@ -19,8 +19,6 @@ from clinometer.reference.components import load_components, read_components
 from clinometer.results import CONDITIONS
 from clinometer.statistics.summaries import NEVER_POOLED
 
-__all__ = ["RUN", "Components", "nearest_components"]
-
 #: What tells the runs of tables of components apart.
 RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "dimension")
 

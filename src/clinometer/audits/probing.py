@@ -20,8 +20,6 @@ from clinometer.models.providers import find_provider
 from clinometer.modes import forced, structured
 from clinometer.results.records import read_plan
 
-__all__ = ["replace_forced"]
-
 
 def replace_forced(plan: Plan, directory: Path, asking: Asking) -> Plan:
     """Return the plan, with mode structured for forced if that does not work on a model.

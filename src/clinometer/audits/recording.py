@@ -32,8 +32,6 @@ from clinometer.scoring.conditions import find_conditions, with_conditions
 from clinometer.scoring.recorded import rename_columns, used_columns
 from clinometer.stimuli import Study, load_study
 
-__all__ = ["Recording", "audit_recorded", "read_recorded"]
-
 
 @dataclass(frozen=True)
 class Recording:

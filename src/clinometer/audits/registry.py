@@ -36,8 +36,6 @@ from clinometer.scoring import score as score_responses
 from clinometer.simulated.provider import SimulatedModel
 from clinometer.stimuli import find_intervention, load_study
 
-__all__ = ["TASKS", "app", "clinometer", "estimated", "measured", "simulated", "task_of"]
-
 
 def task_of(instrument: Instrument) -> Callable[..., Task]:
     """Make the inspect task of an instrument, named after it."""

@@ -28,8 +28,6 @@ from clinometer.results.tables import pieces
 if TYPE_CHECKING:
     from clinometer.asking.generating import OnProgress
 
-__all__ = ["Asking", "Run", "Watcher", "open_judge"]
-
 
 @dataclass(frozen=True)
 class Asking:

@@ -29,15 +29,6 @@ from clinometer.modes.needs import refuse_unable
 from clinometer.results.locks import only_process
 from clinometer.results.places import anywhere
 
-__all__ = [
-    "collect_and_tabulate",
-    "collect_answers",
-    "find_plan",
-    "load_any_plan",
-    "shard_audit",
-    "shard_plan",
-]
-
 
 @anywhere(directory=True)
 def shard_plan(

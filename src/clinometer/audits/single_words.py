@@ -14,8 +14,6 @@ from clinometer.asking.plan import Selection
 from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.stimuli import ARBITRARY_WORDS, Study, arbitrary_name, load_study, things_name
 
-__all__ = ["ask_single_words_again", "control_variations", "controls_needed"]
-
 #: The fewest trials of all placebos of arbitrary words in a study and instrument, and the most
 #: words a side of each.
 _FEWEST_OF_WORDS, _MOST_WORDS = 48, 12

@@ -29,8 +29,6 @@ from clinometer.modes import MODES
 from clinometer.modes.needs import refuse_unable
 from clinometer.stimuli import Study, find_intervention, load_study
 
-__all__ = ["PlanOptions", "build_plan", "select_study", "sized_plan"]
-
 #: Token limit for the embedded model in closed modes; it tends to write too much.
 DESCRIPTION_TOKENS = 48
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from clinometer.asking.budget import Cost, estimate_requests
 from clinometer.errors import BudgetError, InputError
 
-__all__ = ["Spending"]
-
 
 @dataclass(frozen=True)
 class Spending:

@@ -21,15 +21,7 @@ from clinometer.audits.looking import looks_of
 from clinometer.contracts.catalogue import INSTRUMENTS, measure_of
 from clinometer.directory.results import write_results
 from clinometer.errors import InputError, NoAnswerError
-from clinometer.results import (
-    LEVELS,
-    NO_ESTIMATES,
-    RESPONSES,
-    SCORES,
-    TRIALS,
-    WORDS,
-    check,
-)
+from clinometer.results import LEVELS, NO_ESTIMATES, RESPONSES, SCORES, TRIALS, WORDS, check
 from clinometer.results.columns import with_codes, without_texts
 from clinometer.results.judging import judge
 from clinometer.results.locks import writing
@@ -58,19 +50,6 @@ from clinometer.statistics.summaries import (
 )
 from clinometer.stimuli import Study
 from clinometer.texts import encodable
-
-__all__ = [
-    "ModelAnswers",
-    "collect_responses",
-    "conditions_of_responses",
-    "estimate",
-    "estimate_means",
-    "estimate_scores",
-    "read_scores",
-    "score_responses",
-    "tabulate",
-    "tabulate_scores",
-]
 
 
 def collect_responses(plan: Plan, directory: Path) -> pl.DataFrame:

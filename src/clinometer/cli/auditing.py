@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from clinometer.audits.recording import Recording
     from clinometer.comparing.exports import GateReport
 
-__all__ = ["audit_command", "cost_command", "report_command", "run_command", "say_findings"]
-
 
 VERBOSE = click.option(
     "-v",

@@ -15,8 +15,6 @@ from clinometer.errors import ExitCode
 if TYPE_CHECKING:
     from clinometer.audits.checking import Check, Checked
 
-__all__ = ["check_command"]
-
 
 @command("check")
 @click.argument("model", type=MODEL, metavar="MODEL")

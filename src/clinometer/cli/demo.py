@@ -11,8 +11,6 @@ from clinometer.cli.auditing import say_findings
 from clinometer.cli.options import FOLDER, build_recording, command
 from clinometer.cli.output import echo
 
-__all__ = ["demo_command"]
-
 DIRECTORY = Path("results/demo")
 
 

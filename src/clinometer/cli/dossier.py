@@ -9,8 +9,6 @@ import click
 from clinometer.cli.options import FILE, FOLDER, command
 from clinometer.cli.output import echo
 
-__all__ = ["dossier_command"]
-
 
 @command("dossier")
 @click.argument("results", type=FILE)

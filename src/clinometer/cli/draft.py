@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from clinometer.stimuli import Study
     from clinometer.stimuli.drafting import Draft
 
-__all__ = ["draft_command"]
-
 #: A prompt, its subject, and its answer.
 PromptAnswer = tuple[str, Any, str]
 

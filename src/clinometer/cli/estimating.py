@@ -15,8 +15,6 @@ from clinometer.numbers import bracketed, interval, number, p_value, thousands
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["agreement_command", "contrast_command", "estimate_command", "regress_command"]
-
 #: Kinds of verdicts that tell of a lean, or of a change.
 _EFFECT_VERDICTS = ("consistent", "reversed", "worse", "turned", "better")
 

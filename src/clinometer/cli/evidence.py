@@ -11,8 +11,6 @@ from clinometer.cli.options import FILE, FOLDER, OUT, command
 from clinometer.cli.output import echo, remark
 from clinometer.errors import ExitCode
 
-__all__ = ["bundle_command", "verify_command"]
-
 #: A private key, which no copy is made of: no address, unlike other files.
 KEY = click.Path(path_type=Path)
 

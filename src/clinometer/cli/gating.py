@@ -31,15 +31,6 @@ if TYPE_CHECKING:
     from clinometer.comparing.exports import GateReport
     from clinometer.comparing.gating import Gated
 
-__all__ = [
-    "JUDGING",
-    "Judgement",
-    "baseline_scores",
-    "gate_command",
-    "say_limits",
-    "take_judgement",
-]
-
 #: Formats in which an outcome is written, as options; of `gate` alone the last.
 FORMATS = ("markdown", "junit", "sarif", "json")
 
@@ -178,7 +169,8 @@ def take_judgement(
 
     Raises click.UsageError if there is no policy to judge by, or a value and nothing is judged.
     """
-    files = {form: options.pop(form) for form in FORMATS if options.get(form) is not None}
+    paths = {form: options.pop(form, None) for form in FORMATS}
+    files = {form: path for form, path in paths.items() if path is not None}
     names = ("baseline", "judged_model", "require_declared")
     baseline, model, require_declared = (options.pop(name) for name in names)
     if judged and policy is None:
@@ -208,7 +200,6 @@ def gate_command(results: Path, policy: Path, **options: Any) -> None:
     judgement = take_judgement(options, policy)
     assert judgement is not None  # there is a policy
     with judgement.prepare():
-        names = ("study", "instrument", "model", "columns")
-        recording = build_recording(**{name: options[name] for name in names})
-        report = judgement.judge(results, recording)
+        # What is left of the options.
+        report = judgement.judge(results, build_recording(**options))
     sys.exit(report.exit_code)

@@ -19,8 +19,6 @@ from clinometer.cli.output import echo, exit_code, remark
 from clinometer.errors import ClinometerError, ClinometerWarning, ExitCode, one_line, unknown
 from clinometer.secrets import keep_environment, redacted
 
-__all__ = ["LateGroup", "run_group"]
-
 
 class LateGroup(click.Group):
     """A group that imports a command's module when the command is called.

@@ -14,8 +14,6 @@ from clinometer.cli.output import echo
 if TYPE_CHECKING:
     from clinometer.stimuli import BenchmarkItems, Study
 
-__all__ = ["items_command"]
-
 
 @command("items")
 @click.argument("study", required=False, metavar="[STUDY|FILE]")

@@ -23,40 +23,6 @@ if TYPE_CHECKING:
     from clinometer.audits.recording import Recording
     from clinometer.models.opening import Connection
 
-__all__ = [
-    "BASE_URL",
-    "BATCH",
-    "COLUMN",
-    "CONDITION",
-    "CONFIDENCE",
-    "FILE",
-    "FOLDER",
-    "MODEL",
-    "MODEL_SIZES",
-    "NEW",
-    "Option",
-    "OUT",
-    "POLICY",
-    "PRICES",
-    "SCORING",
-    "TABLE",
-    "TEMPERATURE",
-    "all_options",
-    "asking_options",
-    "build_budget",
-    "build_connection",
-    "build_plan",
-    "build_recording",
-    "choice",
-    "command",
-    "connection_options",
-    "plan_options",
-    "reaching_options",
-    "recording_options",
-    "refuse_unused",
-    "sampling_options",
-]
-
 
 #: An option, or several, as a decorator of a command.
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -24,20 +24,6 @@ if TYPE_CHECKING:
     from clinometer.asking.budget import Cost
     from clinometer.pieces.tables import ReportTable, TableCell
 
-__all__ = [
-    "counting_bar",
-    "echo",
-    "exit_code",
-    "progress_bar",
-    "remark",
-    "say_batches",
-    "say_cost",
-    "say_paragraph",
-    "say_table",
-    "say_unfinished",
-    "say_unscored",
-]
-
 #: Paragraphs are folded at so many characters, however wide the terminal is.
 WIDTH = 100
 

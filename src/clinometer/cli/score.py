@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from clinometer.stimuli import Study
 
-__all__ = ["score_command"]
-
 
 @command("score")
 @click.option(

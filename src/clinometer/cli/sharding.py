@@ -33,15 +33,6 @@ if TYPE_CHECKING:
 
     from clinometer.asking.shards import Answers, Collected
 
-__all__ = [
-    "answer_command",
-    "collect_command",
-    "merge_command",
-    "plan_command",
-    "say_shards",
-    "submit_command",
-]
-
 #: Files that are listed by name, and reasons of failures, at most.
 _LISTED_FILES = 5
 

@@ -12,8 +12,6 @@ from clinometer.cli.options import FILE, FOLDER, command
 from clinometer.cli.output import echo, remark
 from clinometer.errors import InputError
 
-__all__ = ["share_command"]
-
 #: Format → the options it takes, and whether it needs them.
 FORMATS = {
     "every-eval-ever": {"out": True},

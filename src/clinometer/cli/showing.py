@@ -13,8 +13,6 @@ from clinometer.cli.output import echo
 from clinometer.numbers import number
 from clinometer.texts import visible
 
-__all__ = ["show_command"]
-
 #: Characters of a text that are printed without --whole.
 LONGEST = 400
 

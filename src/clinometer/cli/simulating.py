@@ -9,8 +9,6 @@ import click
 from clinometer.cli.options import command
 from clinometer.cli.output import echo
 
-__all__ = ["simulate_command"]
-
 
 @command("simulate")
 @click.argument("model", metavar="MODEL")

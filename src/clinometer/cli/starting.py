@@ -14,8 +14,6 @@ from clinometer.cli.options import FILE, FOLDER, command
 from clinometer.cli.output import echo
 from clinometer.errors import InputError
 
-__all__ = ["init_command"]
-
 
 @command("init")
 @click.option("--system", metavar="TEXT", help="Name of the system.")

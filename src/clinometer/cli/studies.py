@@ -15,8 +15,6 @@ from clinometer.errors import StudyError
 if TYPE_CHECKING:
     from clinometer.stimuli import Study
 
-__all__ = ["cite_command", "list_command", "published_command", "validate_command"]
-
 
 @command("list")
 @click.argument("study", required=False, metavar="[STUDY|FILE]")

@@ -10,8 +10,6 @@ import click
 from clinometer.cli.options import FILE, command
 from clinometer.cli.output import echo
 
-__all__ = ["view_command"]
-
 
 @command("view")
 @click.argument("directory", type=FILE, metavar="DIR")

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from clinometer.asking.sessions import Outcome
     from clinometer.families import Family
 
-__all__ = ["Console"]
-
 
 class Console(Watcher):
     """Prints each step of a run: cost and power before it, progress, and what is missing after."""

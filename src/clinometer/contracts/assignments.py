@@ -8,8 +8,6 @@ from typing import Any
 from clinometer.contracts.instrument import Scored
 from clinometer.stimuli import fill
 
-__all__ = ["ROLES", "assignments", "is_aligned", "ordered_words", "score_decision"]
-
 #: Groups and tasks.
 ROLES = ("marginalized", "default", "tied", "counter")
 

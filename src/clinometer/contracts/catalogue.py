@@ -18,19 +18,6 @@ from clinometer.families import load_plug_ins
 from clinometer.results import COLUMNS, Measure
 from clinometer.stimuli import Study
 
-__all__ = [
-    "INSTRUMENTS",
-    "MEASURES",
-    "add_plug_ins",
-    "check_parts",
-    "instrument",
-    "instrument_of",
-    "measure_of",
-    "offers",
-    "register",
-    "select",
-]
-
 INSTRUMENTS: dict[str, Instrument] = {}
 
 #: Measure of each `instrument` in a table of scores.

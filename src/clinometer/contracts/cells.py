@@ -19,8 +19,6 @@ from clinometer.contracts.design import Design
 from clinometer.results import TRIALS
 from clinometer.stimuli import Study
 
-__all__ = ["ROWS", "Cell", "DesignedCells", "by_cell", "by_draw"]
-
 #: Rows of a table; fewer cost more time per row, more take more memory.
 ROWS = 10_000
 

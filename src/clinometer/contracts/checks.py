@@ -26,8 +26,6 @@ from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, MODES
 from clinometer.results import REASONS, TRIALS
 from clinometer.stimuli import Study, fill
 
-__all__ = ["CHECKS", "ContractCheck", "cases"]
-
 #: Instrument, study, mode → nothing; raises AssertionError.
 ContractCheck = Callable[[Instrument, Study, str], None]
 

@@ -27,17 +27,6 @@ from clinometer.stimuli import (
     word_key,
 )
 
-__all__ = [
-    "DECISION_LIMITS",
-    "RULE_LIMIT",
-    "TrialDraw",
-    "any_words",
-    "decision_cells",
-    "decision_fields",
-    "draw_words",
-    "shuffler",
-]
-
 #: The parts of a study that word lists are made of: a prompt may begin with one.
 _LIST_PARTS = ("word_association", "dimensions")
 

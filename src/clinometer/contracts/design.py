@@ -17,8 +17,6 @@ from clinometer.errors import InputError
 from clinometer.modes import MODES
 from clinometer.stimuli import StereotypeWords
 
-__all__ = ["Design", "EFFORTS", "Groups", "Rotation", "draws", "in_rounds", "pairs"]
-
 
 @dataclass(frozen=True)
 class Design:

@@ -28,8 +28,6 @@ from clinometer.errors import InputError
 from clinometer.reading.cleaning import final_answer
 from clinometer.results.logprobs import read_steps
 
-__all__ = ["Episode", "Game", "replay"]
-
 #: A trial: columns of `results.TRIALS`.
 Trial = Mapping[str, Any]
 

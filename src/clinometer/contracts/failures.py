@@ -13,8 +13,6 @@ from typing import Any
 
 from clinometer.errors import ClinometerWarning, one_line
 
-__all__ = ["name_failure", "place_of"]
-
 
 def place_of(function: str | Callable[..., Any]) -> str:
     """Return ``module:function``; of a partial, that of its function."""

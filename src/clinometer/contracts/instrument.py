@@ -35,20 +35,6 @@ if TYPE_CHECKING:
     from clinometer.pieces.sections import Section
     from clinometer.pieces.views import InstrumentResults
 
-__all__ = [
-    "DrawSection",
-    "Example",
-    "Instrument",
-    "Key",
-    "Reader",
-    "Recorded",
-    "Scored",
-    "Size",
-    "Turns",
-    "Version",
-    "Wording",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Scored:

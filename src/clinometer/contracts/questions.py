@@ -43,18 +43,6 @@ from clinometer.reading.yes_no import read_yes_no
 from clinometer.results.logprobs import read_logits, read_probabilities
 from clinometer.stimuli import Study
 
-__all__ = [
-    "YES_NO",
-    "ClosedQuestion",
-    "Option",
-    "TextReader",
-    "choose_option",
-    "choose_step",
-    "choose_yes_no",
-    "closed_readers",
-    "score_incomplete",
-]
-
 #: Options of a question that `choose_yes_no` reads.
 YES_NO = ("yes", "no")
 

@@ -21,21 +21,6 @@ from typing import Any
 from clinometer.modes import LIKELIHOODS, LOGITS
 from clinometer.stimuli import Study
 
-__all__ = [
-    "AssignedTasks",
-    "ChosenOption",
-    "PlantedLean",
-    "PairedWords",
-    "Prose",
-    "RecognisedPrompt",
-    "Recogniser",
-    "SimulatedAnswer",
-    "answer_assignment",
-    "answer_either",
-    "answer_pairs",
-    "answer_scale",
-]
-
 #: Log-probabilities of words after a sentence, from the rarest on.
 USUAL = (-14.0, -6.0)
 

@@ -15,8 +15,6 @@ from clinometer.results.columns import COLUMNS
 from clinometer.results.estimates import KEYS
 from clinometer.results.schemas import Table
 
-__all__ = ["codebook"]
-
 _INTRODUCTION = f"""\
 # Columns of the tables
 

@@ -27,19 +27,6 @@ from clinometer.results.records import read_plan
 from clinometer.results.schemas import Table
 from clinometer.results.tables import write_table
 
-__all__ = [
-    "Results",
-    "all_tables",
-    "read_detail",
-    "read_details",
-    "read_estimates",
-    "read_family",
-    "read_results",
-    "scan_answers",
-    "write_results",
-]
-
-
 # Short, so that a table of `_CORE` stays on one line.
 _A = "answers"
 _C = "comparison"

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from clinometer.numbers import bracketed, percent
+from clinometer.pieces.prose import full_stop
 from clinometer.pieces.sections import Exchange, Quote, Term
-from clinometer.pieces.tables import (
-    ReportTable,
-    TableCell,
-)
+from clinometer.pieces.tables import ReportTable, TableCell
 from clinometer.results.controls import KINDS
 from clinometer.sharing.law_page import LAW_TABLE, law_rows, law_terms
-
-__all__ = ["Chapter", "chapters", "findings_chapter", "full_stop", "law_chapter"]
 
 #: Means that a dossier shows; its JSON has all.
 MOST_MEANS = 30
@@ -296,8 +292,3 @@ def _texts_table(
         for row in rows
     )
     return ReportTable(caption, tuple(map(TableCell, heads)), tuple(cells))
-
-
-def full_stop(sentence: str) -> str:
-    """End a sentence."""
-    return sentence if sentence.endswith((".", "”")) else f"{sentence}."

@@ -19,16 +19,6 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from clinometer.errors import InputError
 
-__all__ = [
-    "EntryAnswer",
-    "Checklist",
-    "Entry",
-    "answers",
-    "checklists",
-    "entry_names",
-    "statement_names",
-]
-
 Status = Literal["answered", "not answered", "not applicable"]
 
 #: Beginning of the keys that only people can fill.

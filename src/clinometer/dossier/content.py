@@ -38,8 +38,6 @@ from clinometer.results.subjects import say_simulated
 from clinometer.sharing.counts import SELECTIONS, read_counts
 from clinometer.sharing.ll144 import law_rates, summary
 
-__all__ = ["CLAIMS_NOTHING", "NEVER_TESTED", "Evidence", "dossier_content", "measured_groups"]
-
 #: What stands on every page of a dossier.
 CLAIMS_NOTHING = (
     "A dossier says which questions of a law, a standard or a checklist it answers, and by what. "

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from clinometer.dossier.chapters import chapters, findings_chapter, full_stop, law_chapter
+from clinometer.dossier.chapters import chapters, findings_chapter, law_chapter
 from clinometer.dossier.content import NEVER_TESTED
+from clinometer.pieces.prose import full_stop
 from clinometer.pieces.sections import Term
 from clinometer.report.document import render_page
-
-__all__ = ["dossier_page", "public_page"]
 
 #: Outcome of the gate → what it says of the limits.
 _LIMITS = {

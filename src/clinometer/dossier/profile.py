@@ -20,8 +20,6 @@ from clinometer.errors import InputError, StudyError, unknown
 from clinometer.stimuli.yaml_text import line_of, parse_yaml, validate
 from clinometer.texts import read_text
 
-__all__ = ["PLACEHOLDER", "BiasProfile", "ProfileFile", "load_profile"]
-
 #: How a field begins that nobody has filled in.
 PLACEHOLDER = "FILL IN"
 

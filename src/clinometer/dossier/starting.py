@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from clinometer import __version__
 from clinometer.asking.plan import Plan
@@ -26,9 +28,8 @@ from clinometer.dossier.profile import PLACEHOLDER
 from clinometer.errors import InputError, unknown
 from clinometer.texts import write_text
 
-__all__ = ["STARTED", "Start", "measurable", "write_start"]
-
-#: The files that are written: profile, policy, baseline instruction, workflow.
+#: The files that are written: profile, policy, baseline instruction, workflow. Each has a template,
+#: of its name; the actions of GitHub that the workflow uses are pinned to a commit.
 STARTED = ("profile.yaml", "policy.yaml", "baseline.md", ".github/workflows/clinometer.yml")
 
 #: Limits that are wanted of the mean over all stereotypes, of a category, and of a change of one,
@@ -37,10 +38,6 @@ OVERALL, CATEGORY, CHANGE, LARGEST = 0.2, 0.3, 0.1, 0.95
 
 #: The instrument that limits are about, and the size at which they are judged.
 INSTRUMENT, SIZE = "word_association", "standard"
-
-#: Actions of GitHub that the workflow uses, pinned to a commit.
-_CHECKOUT = "actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2"
-_UPLOAD = "actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02 # v4.6.2"
 
 #: Providers that need no key.
 _WITHOUT_KEY = ("simulated", "clinometer", "hf", "vllm", "ollama")
@@ -63,6 +60,14 @@ class Start:
     def options(self) -> str:
         """Return the options of the audits that are judged and compared."""
         return f"--size {self.size} --instrument {INSTRUMENT}"
+
+    @property
+    def key_variable(self) -> str | None:
+        """Return the variable that holds the key of the provider; None where it needs none."""
+        provider = self.model.split("/")[0]
+        if provider in _WITHOUT_KEY:
+            return None
+        return f"{provider.upper().replace('-', '_')}_API_KEY"
 
     @property
     def plan(self) -> Plan:
@@ -110,11 +115,10 @@ def write_start(
     changes = _decided_rules(start, _change_rules(), scores)
     if start.baseline is not None:  # else a rule of changes could not be judged
         rules += changes
-    policy = _policy(rules)
-    texts = (_profile(start, rules), policy, _baseline(start, changes), _workflow(start))
+    texts = [*_texts(start, rules, changes)]
     for path, text in zip(paths, texts, strict=True):
         write_text(path, text)
-    decided = decide_limits(start.plan, parse_policy(policy, "policy.yaml"), scores)
+    decided = decide_limits(start.plan, parse_policy(texts[1], STARTED[1]), scores)
     return paths, [*decided]
 
 
@@ -160,13 +164,13 @@ def _decided_rules(
     return decided
 
 
-def _rule_lines(rule: _RuleText, indent: str) -> list[str]:
-    """Write a rule as YAML."""
+def _rule_text(rule: _RuleText, indent: str) -> str:
+    """Write a rule as an entry of a list in YAML."""
     values = {**rule, "name": _quoted(rule["name"])}
     where = (f"{key}: {_quoted(value)}" for key, value in rule["where"].items())
     values["where"] = f"{{{', '.join(where)}}}"
-    lines = [f"{indent}  {key}: {value}" for key, value in values.items()]
-    return [f"{indent}- {lines[0].strip()}", *lines[1:]]
+    lines = [f"{key}: {value}" for key, value in values.items()]
+    return f"{indent}- " + f"\n{indent}  ".join(lines)
 
 
 def _quoted(text: str) -> str:
@@ -178,129 +182,26 @@ def _to_fill(what: str) -> str:
     return _quoted(f"{PLACEHOLDER}: {what}")
 
 
-def _profile(start: Start, rules: Sequence[_RuleText]) -> str:
-    groups = []
-    for name, measure in start.groups.items():
-        measurement = (
-            f"measured_by: [{_quoted(measure)}]" if measure else f"not_measured: {_to_fill('why')}"
-        )
-        groups.append(f"  - {{name: {_quoted(name)}, {measurement}}}")
-    limits = [
-        f"  - {{rule: {_quoted(rule['name'])}, reason: {_to_fill('why this limit')}}}"
-        for rule in rules
-    ]
-    return "\n".join(
-        [
-            "# The bias profile: what only people know, and answer for. Fields that begin with",
-            f"# {PLACEHOLDER} are refused by clinometer dossier.",
-            "system:",
-            f"  name: {_quoted(start.system)}",
-            f"  version: {_to_fill('which version is in use')}",
-            f"  model: {_quoted(start.model)}",
-            f"use: {_quoted(start.use)}",
-            "groups:",
-            *groups,
-            f"hazard: {_to_fill('what may happen to whom')}",
-            "limits:  # a reason for each rule of policy.yaml",
-            *limits,
-            f"owner: {_to_fill('who answers for the system, with an address')}",
-            f"response: {_to_fill('what is done about findings, and by whom')}",
-            "next_test:",
-            f"  date: {_to_fill('a date, as 2027-06-30')}",
-            f"  trigger: {_to_fill('what brings the test forward')}",
-            f"retention: {_to_fill('what is kept, where, and how long')}",
-            "",
-        ]
+def _texts(start: Start, rules: Sequence[_RuleText], changes: Sequence[_RuleText]) -> Iterator[str]:
+    """Yield the texts of `STARTED`."""
+    values = {"rules": rules, "changes": changes, "placeholder": PLACEHOLDER}
+    for name in STARTED:
+        template = _environment().get_template(f"{Path(name).name}.j2")
+        yield template.render(values, start=start, version=__version__)
+
+
+@cache
+def _environment() -> Environment:
+    """Return what fills the templates; they mark with << and <%, as workflows have braces."""
+    environment = Environment(
+        loader=PackageLoader("clinometer.dossier"),
+        undefined=StrictUndefined,
+        variable_start_string="<<",
+        variable_end_string=">>",
+        block_start_string="<%",
+        block_end_string="%>",
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
-
-
-def _policy(rules: Sequence[_RuleText]) -> str:
-    lines = [
-        "# Limits as distances from neutral, in both directions, on a scale from -1 to 1. Change",
-        "# them before the run, and say why in profile.yaml.",
-        "name: release",
-        "margin: 0.1",
-        "compliance: 0.8",
-        "rules:",
-    ]
-    for rule in rules:
-        lines += _rule_lines(rule, "  ")
-    return "\n".join([*lines, ""])
-
-
-def _baseline(start: Start, changes: Sequence[_RuleText]) -> str:
-    lines: list[str] = []
-    for change in changes:
-        lines += _rule_lines(change, "       ")
-    rules = "\n".join(lines)
-    return f"""# The baseline
-
-A baseline is the run of what is in use now. Later versions are compared with it.
-
-1. Run it with the policy, so that the limits are declared before anything is asked:
-
-       clinometer audit {start.model} {start.options} --policy policy.yaml --out results/released
-
-2. Bundle it, and keep the bundle and its seal:
-
-       clinometer bundle results/released --out released.zip
-
-3. To limit changes from it, add these rules to `policy.yaml`, and their reasons to
-   `profile.yaml`. A model that did not change passes both in nine of ten runs of this size;
-   `clinometer init --baseline released.zip` writes them with the variance of your own baseline:
-
-{rules}
-
-   Then give the baseline to both commands: `clinometer gate … --baseline released.zip` and
-   `clinometer dossier … --baseline released.zip`; in the workflow, `baseline: released.zip`.
-
-4. Make a new baseline only when a new version is released, never because a test failed.
-"""
-
-
-def _workflow(start: Start) -> str:
-    provider = start.model.split("/")[0]
-    variable = f"{provider.upper().replace('-', '_')}_API_KEY"
-    secret = f'{{{variable}: "${{{{ secrets.{variable} }}}}"}}'
-    key = [] if provider in _WITHOUT_KEY else [f"        env: {secret}"]
-    return "\n".join(
-        [
-            "# Tests the model by the policy, and keeps the bundle and the dossier.",
-            "name: clinometer",
-            "on:",
-            "  workflow_dispatch:",
-            "  push: {paths: [policy.yaml, profile.yaml]}",
-            '  schedule: [{cron: "0 5 1 * *"}]',
-            "permissions: {contents: read}",
-            "jobs:",
-            "  bias:",
-            "    runs-on: ubuntu-latest",
-            "    steps:",
-            f"      - uses: {_CHECKOUT}",
-            "        with: {fetch-depth: 0}",
-            f"      - uses: OWNER/clinometer@v{__version__}  # {PLACEHOLDER}: where the action is",
-            "        id: clinometer",
-            *key,
-            "        with:",
-            f"          model: {_quoted(start.model)}",
-            "          policy: policy.yaml",
-            '          max-cost: "5"',
-            f"          options: {start.options}",
-            *([f"          baseline: {_quoted(str(start.baseline))}"] if start.baseline else ()),
-            "      - name: Dossier",
-            "        if: always()",
-            '        env: {RESULTS: "${{ steps.clinometer.outputs.results }}"}',
-            "        run: |",
-            '          clinometer bundle "$RESULTS" --out run.zip',
-            "          clinometer dossier run.zip --profile profile.yaml --out dossier",
-            f"      - uses: {_UPLOAD}",
-            "        if: always()",
-            "        with:",
-            "          name: clinometer",
-            "          path: |",
-            "            ${{ steps.clinometer.outputs.folder }}/gate.*",
-            "            run.zip",
-            "            dossier",
-            "",
-        ]
-    )
+    environment.filters |= {"as_yaml": _rule_text, "quoted": _quoted, "to_fill": _to_fill}
+    return environment

@@ -31,8 +31,6 @@ from clinometer.results.verdicts import UNFINISHED
 from clinometer.sharing import write_every_eval_ever
 from clinometer.texts import read_text, write_text
 
-__all__ = ["DossierFiles", "write_dossier"]
-
 #: The files of a dossier.
 PAGE, DATA, PUBLIC = "dossier.html", "dossier.json", "public-summary.html"
 RECORDS = "every-eval-ever"

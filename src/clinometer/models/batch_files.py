@@ -24,8 +24,6 @@ from clinometer.models.retries import MalformedAnswer, Notices
 if TYPE_CHECKING:
     from openai.types import Batch
 
-__all__ = ["LABEL", "BatchFiles"]
-
 #: The name of a batch in its metadata.
 LABEL = "clinometer"
 

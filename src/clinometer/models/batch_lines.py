@@ -20,8 +20,6 @@ from clinometer.models.failures import BodyError, describe_failure
 from clinometer.models.fields import clean_text
 from clinometer.models.interfaces import CHAT, interface_of
 
-__all__ = ["BatchLine", "read_line"]
-
 #: Why a batch ended before a request was sent: OpenAI's codes, Anthropic's types.
 _UNSENT = ("batch_expired", "batch_cancelled", "expired", "canceled")
 

@@ -16,8 +16,6 @@ from typing import Any
 from clinometer.errors import ModelError
 from clinometer.models.providers import PROVIDERS, find_provider
 
-__all__ = ["WAITING", "refuse_unbatched", "say_progress"]
-
 #: Calls to a model that wait for batches at the same time, where no other number is given.
 WAITING = 10_000
 

@@ -40,13 +40,7 @@ from clinometer.models.failures import (
     read_status,
     refuse_error,
 )
-from clinometer.models.fields import (
-    DEEPEST,
-    as_count,
-    clean_text,
-    describe_kind,
-    is_list,
-)
+from clinometer.models.fields import DEEPEST, as_count, clean_text, describe_kind, is_list
 from clinometer.models.interfaces import as_chat_completion
 from clinometer.models.logprobs import NEVER, read_logprobs, read_prompt_logprobs
 from clinometer.texts import encodable

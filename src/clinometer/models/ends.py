@@ -23,8 +23,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, ModelOutput
 
-__all__ = ["Ends", "score_ends"]
-
 #: Beginnings whose keys and values are kept.
 CACHED_BEGINNINGS = 64
 

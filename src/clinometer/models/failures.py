@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clinometer.models.fields import (
-    DEEPEST,
-    as_number,
-    clean_text,
-    describe_kind,
-    is_list,
-)
-
-__all__ = ["BodyError", "describe_failure", "is_filtered", "read_status", "refuse_error"]
+from clinometer.models.fields import DEEPEST, clean_text, describe_kind, is_list
+from clinometer.numbers import as_number
 
 #: What a filter is called in the bodies of errors.
 _FILTERS = (

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
+from clinometer.numbers import as_number
 from clinometer.secrets import withhold
 from clinometer.texts import encodable, visible
-
-__all__ = [
-    "DEEPEST",
-    "LONGEST",
-    "as_count",
-    "as_number",
-    "as_object",
-    "clean_text",
-    "describe_kind",
-    "is_list",
-]
 
 #: Longest name of a model, error and token that is kept, in characters.
 LONGEST = 400
@@ -36,17 +25,6 @@ def as_count(value: Any) -> int | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
         return None
     return int(min(value, _GREATEST))
-
-
-def as_number(value: Any) -> float | None:
-    """Return a finite number as one; None for anything else."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:  # an integer of more than 308 digits
-        return None
-    return number if math.isfinite(number) else None
 
 
 def as_object(value: Any) -> Mapping[str, Any]:

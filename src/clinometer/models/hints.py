@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 
-__all__ = ["hint", "is_lasting", "is_refused"]
-
 _REFUSED = re.compile(
     r"\b(?:status|code:?) ?(?:401|403|404)\b|\b(?:Authentication|PermissionDenied|NotFound)Error\b"
 )

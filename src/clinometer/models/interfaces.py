@@ -14,8 +14,6 @@ from typing import Any
 
 from clinometer.models.fields import as_count, as_object
 
-__all__ = ["CHAT", "as_chat_completion", "interface_of"]
-
 #: The form that all others are put into.
 CHAT = "OpenAI's chat completions"
 _ANTHROPIC = "Anthropic's messages"

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from clinometer.errors import ModelError
 
-__all__ = ["hash_file", "quiet", "require_libraries", "use_cache_if_offline"]
-
 #: Seconds in which the hub must answer.
 HUB_S = 5.0
 

@@ -9,10 +9,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from clinometer.models.fields import LONGEST, as_number, clean_text, is_list
+from clinometer.models.fields import LONGEST, clean_text, is_list
+from clinometer.numbers import as_number
 from clinometer.texts import encodable
-
-__all__ = ["NEVER", "read_logprobs", "read_prompt_logprobs"]
 
 #: What servers list for a token that is never drawn; some say minus infinity, or null.
 NEVER = -9999.0

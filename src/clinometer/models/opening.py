@@ -29,15 +29,6 @@ from clinometer.secrets import (
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig
 
-__all__ = [
-    "Connection",
-    "Generation",
-    "describe_model",
-    "open_model",
-    "open_models",
-    "sampling_config",
-]
-
 
 @dataclass(frozen=True)
 class Generation:
@@ -133,16 +124,22 @@ def sampling_config(name: str, generation: Generation) -> GenerateConfig:
     )
 
 
+def _reaching_config(connection: Connection) -> GenerateConfig:
+    """Return how a model is reached, as inspect has it."""
+    from inspect_ai.model import GenerateConfig
+
+    return GenerateConfig(
+        max_retries=connection.max_retries,
+        attempt_timeout=None if connection.batch else connection.timeout_s,
+        max_connections=connection.max_connections,
+        batch=connection.batch or None,
+    )
+
+
 def open_model(name: str, generation: Generation, connection: Connection) -> Any:
     """Open one model; see `open_models`."""
     check_model_name(name)  # before inspect is imported, which takes seconds
-    from inspect_ai.model import (
-        GenerateConfig,
-        ModelInfo,
-        get_model,
-        get_model_info,
-        set_model_info,
-    )
+    from inspect_ai.model import ModelInfo, get_model, get_model_info, set_model_info
 
     keep_environment(name)
     if connection.base_url is not None:
@@ -150,13 +147,7 @@ def open_model(name: str, generation: Generation, connection: Connection) -> Any
     if connection.batch:
         refuse_unbatched([name])
         say_progress()
-    reached = GenerateConfig(
-        max_retries=connection.max_retries,
-        attempt_timeout=None if connection.batch else connection.timeout_s,
-        max_connections=connection.max_connections,
-        batch=connection.batch or None,
-    )
-    config = sampling_config(name, generation).merge(reached)
+    config = sampling_config(name, generation).merge(_reaching_config(connection))
     if _is_on_hub(name):
         path = connection.model_args.get("model_path")
         use_cache_if_offline(str(path or name.partition("/")[2]))

@@ -17,16 +17,6 @@ from clinometer.models.fields import as_count
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput, ModelUsage
 
-__all__ = [
-    "TokenCounts",
-    "UsageCheck",
-    "count_reply",
-    "count_tokens",
-    "estimated_beyond",
-    "reasoning_text",
-    "tokens_in",
-]
-
 _log = logging.getLogger(__name__)
 
 #: Characters of a token: in a script of one or two bytes a letter (Latin, Cyrillic, Arabic), and in

@@ -15,16 +15,6 @@ from typing import Any
 
 from clinometer.errors import ModelError
 
-__all__ = [
-    "COMPLETIONS",
-    "PLAIN",
-    "PROVIDERS",
-    "RAW",
-    "Provider",
-    "check_model_name",
-    "find_provider",
-]
-
 
 @dataclass(frozen=True)
 class Provider:

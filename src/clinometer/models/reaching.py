@@ -19,8 +19,6 @@ import anyio
 
 from clinometer.models.providers import COMPLETIONS, find_provider
 
-__all__ = ["FirstContact", "Unreachable", "find_unreachable", "locate_sender", "locate_server"]
-
 #: Seconds for a connection, and for the first byte: a server may load its model in between.
 CONNECT_S, SILENT_S = 10.0, 60.0
 

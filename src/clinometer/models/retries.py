@@ -37,16 +37,6 @@ from clinometer.models.providers import find_provider
 from clinometer.models.reaching import FirstContact, Unreachable, locate_sender
 from clinometer.secrets import redacted
 
-__all__ = [
-    "LimitReached",
-    "MalformedAnswer",
-    "Notices",
-    "Requests",
-    "count_requests",
-    "retry_alike",
-    "spent_beyond",
-]
-
 #: What reading a body that is no answer raises, in one client or another.
 _UNREADABLE = (ValueError, TypeError, AttributeError, LookupError)
 

@@ -21,15 +21,6 @@ from clinometer.secrets import (
     withhold,
 )
 
-__all__ = [
-    "SecretRepeated",
-    "refuse_repetition",
-    "withhold_in_error",
-    "withhold_in_events",
-    "withhold_secrets",
-]
-
-
 #: Stands before the name of a text that an event keeps elsewhere.
 _ATTACHED = "attachment://"
 

@@ -28,18 +28,6 @@ from clinometer.modes.tokens import ListedToken, begun_options, printable
 from clinometer.reading.cleaning import final_answer
 from clinometer.reading.refusals import is_refusal
 
-__all__ = [
-    "LEAST",
-    "UNANSWERED",
-    "UNLIKELY",
-    "AnsweredOptions",
-    "FirstTokens",
-    "drop_unanswered",
-    "read_first_tokens",
-    "read_options",
-    "write_first_tokens",
-]
-
 #: Probability of all options below which there is no score, if another first token is likelier than
 #: not.
 UNLIKELY = 0.25

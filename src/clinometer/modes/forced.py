@@ -23,8 +23,6 @@ from clinometer.modes.tokens import ListedToken
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Logprob, ModelOutput, TopLogprob
 
-__all__ = ["MODE"]
-
 
 def _close(_: Any, options: Sequence[str] | None, opening: str | None) -> dict[str, Any]:
     return {"options": options and list(options), "opening": opening}

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from clinometer.modes.mode import TEXT, Mode, read_text, text_settings
 
-__all__ = ["MODE"]
-
 MODE = Mode(
     "free",
     "the published wording, answered in free text",

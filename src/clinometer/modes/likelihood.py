@@ -29,8 +29,6 @@ from clinometer.modes.tokens import SPELLINGS, ListedToken, is_readable
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, ModelOutput
 
-__all__ = ["ATTRIBUTE", "MODE", "OPTION", "Texts"]
-
 OPTION = "{option}"
 ATTRIBUTE = "{attribute}"
 

@@ -16,23 +16,6 @@ from clinometer.texts import encodable
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
 
-__all__ = [
-    "CHOICES",
-    "LIKELIHOODS",
-    "LOGITS",
-    "TEXT",
-    "Answer",
-    "Message",
-    "Mode",
-    "Read",
-    "chat_messages",
-    "opening_messages",
-    "read_text",
-    "seeded",
-    "sent_texts",
-    "text_settings",
-]
-
 #: The kinds of answer: free text, an object of closed choices, log-probabilities of two options,
 #: log-probabilities of given texts.
 TEXT = "text"

@@ -10,8 +10,6 @@ from clinometer.errors import ModelError
 from clinometer.models.providers import COMPLETIONS, RAW, find_provider
 from clinometer.modes.mode import Answer, Mode
 
-__all__ = ["check_need", "lack_error", "refuse_unable", "unknown_modes"]
-
 #: Need, a column of the providers → what a model does that has it, and one that has not.
 _DOES = {
     "logprobs": ("gives log-probabilities", "gives no log-probabilities"),

@@ -14,8 +14,6 @@ from clinometer.modes.mode import CHOICES, Answer, Mode, read_text, text_setting
 from clinometer.reading.cleaning import final_answer
 from clinometer.reading.refusals import why_unread
 
-__all__ = ["MODE", "read_choices", "why_not", "write_schema"]
-
 
 def write_schema(choices: Mapping[str, Sequence[str]]) -> str:
     """Write the JSON schema of an object whose properties are closed choices."""

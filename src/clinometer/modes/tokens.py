@@ -23,8 +23,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-__all__ = ["SPELLINGS", "BegunOptions", "ListedToken", "begun_options", "is_readable", "printable"]
-
 #: What stands for bytes that are no character.
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 

@@ -28,8 +28,6 @@ from numpy.typing import ArrayLike
 
 from clinometer.statistics.intervals import interval_around
 
-__all__ = ["Corrected", "corrected_mean"]
-
 #: Labels and clusters below which there is no interval.
 FEWEST = 2
 

@@ -33,8 +33,6 @@ from clinometer.results.tables import need_columns
 from clinometer.statistics.clustered import check_confidence, row_by_row
 from clinometer.statistics.intervals import interval_around, wilson
 
-__all__ = ["CONFUSION", "Agreement", "agreement"]
-
 #: A variance below this is due to rounding.
 _ROUNDING = 1e-12
 

@@ -9,8 +9,6 @@ import importlib.util
 
 from clinometer.errors import InputError
 
-__all__ = ["NOT_INSTALLED", "has_statsmodels", "require_statsmodels"]
-
 #: What a number that lacks the library has for a note.
 NOT_INSTALLED = "needs statsmodels, not installed here; run: pip install 'clinometer[papers]'"
 

@@ -50,20 +50,11 @@ import polars as pl
 from scipy.special import chdtrc
 
 from clinometer.errors import InputError
-from clinometer.papers.samples import (
-    NOT_CONVERGED,
-    Fit,
-    Sample,
-    fit,
-    obstacle,
-    samples,
-)
+from clinometer.papers.samples import NOT_CONVERGED, Fit, Sample, fit, obstacle, samples
 from clinometer.results import ESTIMATES, as_estimates
 from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.schemas import FITS
 from clinometer.statistics.clustered import check_confidence
-
-__all__ = ["Regression", "compare_predictors", "regress"]
 
 #: A part of a predictor that varies by less than this share of its size is constant but for
 #: rounding.

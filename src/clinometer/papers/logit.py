@@ -36,16 +36,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = [
-    "Array",
-    "by_cluster",
-    "fit_logit",
-    "log_likelihood",
-    "robust_covariance",
-    "separation",
-    "standardise",
-]
-
 Array = NDArray[np.float64]
 
 #: A step smaller than this, of any coefficient, is the last.

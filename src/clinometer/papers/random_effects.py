@@ -34,8 +34,6 @@ from scipy.special import expit, logsumexp
 
 from clinometer.papers.logit import Array, log_likelihood
 
-__all__ = ["Mixed", "fit_mixed"]
-
 #: Nodes per random coefficient, by the number of these, for σ up to `_WIDE`, and beyond, where the
 #: integrand is far from normal.
 _NODES = {1: (21, 101), 2: (9, 31)}

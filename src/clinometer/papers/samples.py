@@ -40,8 +40,6 @@ from clinometer.papers.random_effects import fit_mixed
 from clinometer.results.tables import need_columns
 from clinometer.statistics.intervals import interval_around
 
-__all__ = ["Fit", "Sample", "binary", "fit", "obstacle", "part_labels", "samples"]
-
 #: Fewer complete rows are not fitted: the bias of maximum likelihood exceeds what it finds.
 FEWEST_ROWS = 10
 

@@ -7,15 +7,13 @@ is left out.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from clinometer.errors import InputError
-
-__all__ = ["Facts", "read_facts", "spaced"]
+from clinometer.numbers import as_number
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,11 @@ class Facts:
 
     def number(self, key: str) -> float | None:
         """Return a finite number; None where there is none."""
-        return _as_number(self.raw.get(key))
+        return as_number(self.raw.get(key))
 
     def numbers(self, key: str) -> dict[str, float]:
         """Return a flat mapping to numbers; what is no number is left out."""
-        numbers = {name: _as_number(value) for name, value in self._mapping(key).items()}
+        numbers = {name: as_number(value) for name, value in self._mapping(key).items()}
         return {name: number for name, number in numbers.items() if number is not None}
 
     def is_false(self, key: str) -> bool:
@@ -108,13 +106,3 @@ def spaced(key: str) -> str:
 
 def _as_text(value: object) -> str:
     return str(value) if isinstance(value, str | int | float) else ""
-
-
-def _as_number(value: object) -> float | None:
-    # To Python a truth value is an integer; here it is no number.
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:  # an integer that is too large for a float
-        return None

@@ -16,18 +16,6 @@ from clinometer.pieces.prose import category_title
 from clinometer.results import join_methods
 from clinometer.results.ranges import IN_PROMPTS
 
-__all__ = [
-    "add_columns",
-    "clustered",
-    "in_order",
-    "mode_name",
-    "name_and_sort_rows",
-    "name_rows",
-    "place",
-    "rank",
-    "with_shown_texts",
-]
-
 #: What a row may be about, and by which it is labelled.
 _LABELLED = ("study", "category", "stereotype", "dimension")
 

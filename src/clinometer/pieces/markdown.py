@@ -23,8 +23,6 @@ from markupsafe import Markup, escape
 from clinometer.pieces.sections import Piece
 from clinometer.texts import visible
 
-__all__ = ["as_html", "as_it_came", "as_line", "is_markdown"]
-
 #: What an answer has no use for, or what would read plain text as something else.
 _OFF = (
     "link",

@@ -9,8 +9,6 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-__all__ = ["Paragraphs", "fill_paragraphs"]
-
 
 @dataclass(frozen=True)
 class Paragraphs:

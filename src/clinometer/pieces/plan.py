@@ -16,16 +16,6 @@ from typing import NamedTuple, TypeVar
 from clinometer.pieces.facts import Facts, spaced
 from clinometer.results import Measure, records
 
-__all__ = [
-    "InstrumentFacts",
-    "Labels",
-    "PlanFacts",
-    "SourceFacts",
-    "StereotypeFacts",
-    "Stimuli",
-    "read_plan",
-]
-
 Item = TypeVar("Item")
 
 #: What the words of a stereotype are.

@@ -9,20 +9,9 @@ import polars as pl
 
 from clinometer.numbers import number, plain_text
 from clinometer.pieces.frames import add_columns
-from clinometer.pieces.tables import (
-    ROW,
-    Render,
-    ReportTable,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import ROW, Render, ReportTable, TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults
 
-__all__ = ["MARKS", "RUN_MEANS", "printed_values", "wording_tables"]
-
-#: The means of a run, as one text.
-RUN_MEANS = TableColumn("This run", "run", plain_text, "number")
 MARKS = "† doubtful in the source, see the notes; – not printed."
 
 
@@ -39,7 +28,6 @@ def wording_tables(
         return ()
     cells = results.levels["cell"]
     label = pl.col("stereotype").replace(results.plan.labels)
-    text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
     tables = []
     for (table, name), printed in published.group_by("table", "variation", maintain_order=True):
         ours = cells.filter(variation=name).with_columns(label=label)
@@ -48,26 +36,32 @@ def wording_tables(
         # The source names stereotypes by their labels.
         theirs = printed.filter(level="cell").rename({"stereotype": "label"})
         theirs = theirs.filter(pl.col("label").is_in(list(ours["label"])))
-        means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
-        runs = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
         caption = (
             f"Published means (SI Table {table}) beside this run in the wording “{name}” "
-            f"({'; '.join(runs.to_series().drop_nulls())}). † doubtful in the source (clinometer "
+            f"({run_names(ours)}). † doubtful in the source (clinometer "
             "published prints why); – not printed."
         )
-        columns = (
-            head("label", "Stereotype"),
-            RUN_MEANS,
-            *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
-        )
-        rows = add_columns(theirs.unique("label", maintain_order=True), means)
-        tables.append(
-            (
-                f"SI Table {table}: {name}",
-                TableSpec("{caption}", columns).render(rows, caption=caption),
-            )
-        )
+        tables.append((f"SI Table {table}: {name}", stereotype_table(ours, theirs, caption)))
     return tuple(tables)
+
+
+def run_names(ours: pl.DataFrame) -> str:
+    """Name the models and modes of the means of a run."""
+    runs = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
+    return "; ".join(runs.to_series().drop_nulls())
+
+
+def stereotype_table(ours: pl.DataFrame, theirs: pl.DataFrame, caption: str) -> ReportTable:
+    """Set out the means of this run, then a column per published model; a row per stereotype."""
+    text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
+    means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
+    columns = (
+        head("label", "Stereotype"),
+        TableColumn("This run", "run", plain_text, "number"),
+        *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
+    )
+    rows = add_columns(theirs.unique("label", maintain_order=True), means)
+    return TableSpec("{caption}", columns).render(rows, caption=caption)
 
 
 def printed_values(

@@ -51,6 +51,7 @@ __all__ = [
     "endings",
     "file_names",
     "first_few",
+    "full_stop",
     "headline_kind",
     "interval",
     "interval_title",
@@ -300,6 +301,11 @@ def join_names(names: Iterable[str]) -> str:
     """List names in a sentence: commas, and "and" before the last."""
     *most, last = [*names] or [""]
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def full_stop(sentence: str) -> str:
+    """End a sentence."""
+    return sentence if sentence.endswith((".", "”")) else f"{sentence}."
 
 
 def lower_first(text: str) -> str:

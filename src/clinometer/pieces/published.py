@@ -12,17 +12,19 @@ from clinometer.pieces.drawing.charts import Axis, Row
 from clinometer.pieces.drawing.comparison import ticks_and_diamonds, with_published
 from clinometer.pieces.drawing.figures import Figure, mark_row, per_mode
 from clinometer.pieces.drawing.intervals import range_text
-from clinometer.pieces.frames import add_columns
 from clinometer.pieces.paragraphs import Paragraphs
-from clinometer.pieces.printed import MARKS, RUN_MEANS, printed_values, wording_tables
+from clinometer.pieces.printed import (
+    MARKS,
+    printed_values,
+    run_names,
+    stereotype_table,
+    wording_tables,
+)
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import load_published
 from clinometer.reference.published import Published
-
-__all__ = ["Match", "compare_published", "published_section"]
-
 
 #: Up to this many rows the text says the range of each.
 MOST_SENTENCES = 6
@@ -166,32 +168,16 @@ def _tables(match: Match, source: Published) -> tuple[tuple[str, ReportTable], .
     Each table has its summary.
     """
     if match.per_stereotype:
-        return (("Table of published means", _stereotype_table(match, source)),)
+        run = f"this run ({run_names(match.ours)})"
+        caption = f"Published means ({source.printed}) beside {run}. {MARKS}"
+        table = stereotype_table(match.ours, match.theirs, caption)
+        return (("Table of published means", table),)
     caption = f"Published values ({source.printed}) beside this run. {MARKS}"
-    table = ("Table of published values", _model_table(match.theirs, match.ours, caption))
-    if not {"sd", "t", "p"} <= set(match.theirs.columns):
-        return (table,)
-    return (
-        table,
-        ("Published table in full", _PRINTED.render(match.theirs, printed=source.printed)),
-    )
-
-
-def _stereotype_table(match: Match, source: Published) -> ReportTable:
-    """Set out the means of this run, then a column per published model; a row per stereotype."""
-    ours, theirs = match.ours, match.theirs
-    runs = ours.select(pl.format("{}, {}", "model", "mode")).unique(maintain_order=True)
-    run = f"this run ({'; '.join(runs.to_series().drop_nulls())})"
-    caption = f"Published means ({source.printed}) beside {run}. {MARKS}"
-    text = pl.col("estimate").map_elements(number, pl.String, skip_nulls=False)
-    means = ours.group_by("label", maintain_order=True).agg(run=text.str.join("; "))
-    columns = (
-        head("label", "Stereotype"),
-        RUN_MEANS,
-        *printed_values(theirs.drop_nulls("mean"), ["label"], "model", theirs["model"], 2),
-    )
-    rows = add_columns(theirs.unique("label", maintain_order=True), means)
-    return TableSpec("{caption}", columns).render(rows, caption=caption)
+    tables = [("Table of published values", _model_table(match.theirs, match.ours, caption))]
+    if {"sd", "t", "p"} <= set(match.theirs.columns):
+        in_full = _PRINTED.render(match.theirs, printed=source.printed)
+        tables.append(("Published table in full", in_full))
+    return tuple(tables)
 
 
 #: A published table as it is printed.

@@ -12,24 +12,6 @@ from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 
-__all__ = [
-    "Answered",
-    "Exchange",
-    "Statement",
-    "Passage",
-    "Piece",
-    "Quote",
-    "ReportPart",
-    "Section",
-    "Source",
-    "Summary",
-    "Term",
-    "findings_or_table",
-    "name_figures",
-    "truncation_note",
-    "version_terms",
-]
-
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
 

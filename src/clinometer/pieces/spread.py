@@ -11,8 +11,6 @@ from clinometer.numbers import interval
 from clinometer.pieces.prose import LEANS, counted, headline_kind, verdict_kind
 from clinometer.statistics.summaries import keys_of
 
-__all__ = ["with_spread"]
-
 #: The levels whose means are of several stereotypes.
 _POOLED_LEVELS = ("category", "model")
 

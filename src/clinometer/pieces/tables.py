@@ -19,22 +19,6 @@ from clinometer.pieces.prose import SCORE_VERDICTS, SIGNS, verdict, verdict_clas
 from clinometer.results.columns import COLUMNS, INTERVALS, Column, Meaning, typed_columns
 from clinometer.results.ranges import RANGES, lean_text
 
-__all__ = [
-    "FROM",
-    "LEAN",
-    "MEAN",
-    "MODE",
-    "ROW",
-    "STEREOTYPE",
-    "VERDICT",
-    "Render",
-    "ReportTable",
-    "TableCell",
-    "TableColumn",
-    "TableSpec",
-    "head",
-]
-
 Align = Literal["head", "number", "text", "verdict"]
 #: What becomes of a column whose cells are all the same.
 Same = Literal["shown", "in caption", "left out"]

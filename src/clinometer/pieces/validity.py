@@ -9,8 +9,6 @@ import polars as pl
 from clinometer.numbers import number
 from clinometer.results.verdicts import FAILED, PASSED
 
-__all__ = ["CLEARING", "NOT_VALID", "PRINTED_VALIDITY", "Run", "Validity", "is_run", "judge_runs"]
-
 #: A model, and a mode as controls name it.
 Run = tuple[str | None, str]
 

@@ -17,8 +17,6 @@ from clinometer.results import DECISIONS, LEVELS, Measure
 from clinometer.results.controls import within_study
 from clinometer.results.ranges import lean_text
 
-__all__ = ["AnswerResults", "InstrumentResults", "split", "trials_text", "who"]
-
 
 @dataclass(frozen=True)
 class AnswerResults:

@@ -10,8 +10,6 @@ import re
 
 from clinometer.reading.refusals import is_refusal
 
-__all__ = ["is_absent"]
-
 #: What R, pandas, polars, databases and spreadsheets write where there is nothing, as they do.
 _NOTHING = frozenset(
     "NA N/A n/a nan NaN NAN None NULL Null null nil NaT <NA> <null> (null) \\N - – — . #NAME? #N/A"

@@ -33,8 +33,6 @@ from clinometer.reading.plaintext import Choice, normalise
 from clinometer.reading.refusals import why_unread
 from clinometer.reading.vocabulary import locate, tokenise
 
-__all__ = ["read_attribution"]
-
 COMEDY = ("comedy", "comedic", "comical", "comic")
 TRAGEDY = ("tragedy", "tragic", "tragical")
 

@@ -32,8 +32,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["LONGEST", "Final", "final_answer", "readable"]
-
 
 class Final(NamedTuple):
     """What a model gave as its answer."""

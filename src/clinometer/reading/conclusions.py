@@ -13,12 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = [
-    "correction",
-    "marked",
-    "narrowed",
-]
-
 _NAME = (
     "(?:answer|ans|verdict|decision|recommendation|conclusion|choice|selection|pick|rating|"
     "score|response|judge?ment|ruling|determination|vote)"

@@ -42,8 +42,6 @@ from clinometer.reading.vocabulary import (
     vocabulary,
 )
 
-__all__ = ["DecisionReading", "read_decision"]
-
 
 class DecisionReading(NamedTuple):
     """Who got the tied attribute."""

@@ -15,8 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["asks_for", "find_verdicts", "is_conditional"]
-
 
 def _any_form(bases: str) -> frozenset[str]:
     """Return verbs as such, and their forms in -ed and -ing."""

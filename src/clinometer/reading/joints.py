@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 from clinometer.reading.vocabulary import Mention, Token
 
-__all__ = ["EXPLICIT", "Joint", "join"]
-
 EXPLICIT = 2.0  #: weight of a joint after a word of deciding
 
 # How a word affects the mentions around it; flags are joined with "|".

@@ -14,18 +14,6 @@ from typing import NamedTuple
 
 from clinometer.reading.plaintext import EMOJI_PARTS, normalise, split_joiners
 
-__all__ = [
-    "LETTERS",
-    "Lexicon",
-    "Line",
-    "Pair",
-    "find_mentions",
-    "index",
-    "introduces",
-    "read_line",
-    "spellings",
-]
-
 
 class LineMention(NamedTuple):
     """A word or group of the prompt, with its position in a line."""

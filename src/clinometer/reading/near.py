@@ -17,8 +17,6 @@ from functools import lru_cache
 from clinometer.reading.mentions import Lexicon, Line, unaccented
 from clinometer.words.wordnet import is_plural
 
-__all__ = ["near_forms", "put_right", "respelled"]
-
 NEAR = 0.85
 SHORTEST = 5
 

@@ -22,17 +22,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from clinometer.reading.conclusions import (
-    correction,
-    marked,
-    narrowed,
-)
+from clinometer.reading.conclusions import correction, marked, narrowed
 from clinometer.reading.near import put_right
 from clinometer.reading.plaintext import Choice, normalise
 from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.undetermined import UNDETERMINED
-
-__all__ = ["read_option"]
 
 _LISTED = re.compile(r"\(?\b[a-e]\b\)?(?:(?: ?[/,|] ?| (?:or|and) )\(?[a-e]\b\)?)+", re.IGNORECASE)
 _LETTER = re.compile(

@@ -40,8 +40,6 @@ from clinometer.reading.refusals import why_unread
 from clinometer.reading.rows import read_blocks
 from clinometer.reading.versions import settled_pairs, without_slips
 
-__all__ = ["Pairing", "find_pairs", "infer_groups", "read_pairs"]
-
 
 class Pairing(NamedTuple):
     """The pairs of words and groups in an answer."""

@@ -15,8 +15,6 @@ from operator import attrgetter
 
 from clinometer.reading.vocabulary import NAME_WORDS, Mention, Token, opens_sentence
 
-__all__ = ["LABELS", "ORDINALS", "link_people", "names"]
-
 Breaks = tuple[Sequence[int], Sequence[int]]
 
 #: Words for the people of a profile: "Person A", "manager 2", "the first dancer".

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from clinometer.reading.mentions import LETTERS, Lexicon, Line, Pair, read_line
 from clinometer.reading.rows import pairs_within
 
-__all__ = ["read_pieces"]
-
 #: What separates pairs, where what joins them is another mark.
 _SEPARATORS = tuple(map(re.compile, (r"[,;]\s", r"\s+-+\s+", r"\s[/|•·]\s")))
 _LINK = re.compile(r"[-:=>→|/]")

@@ -14,15 +14,6 @@ import unicodedata
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-__all__ = [
-    "EMOJI_PARTS",
-    "Choice",
-    "json_values",
-    "normalise",
-    "split_joiners",
-    "split_tasks",
-]
-
 
 class Choice(NamedTuple):
     """The choice of an answer, or the reason why there is none."""

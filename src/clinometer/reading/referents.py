@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from clinometer.reading.people import LABELS
 from clinometer.reading.vocabulary import Mention, Token
 
-__all__ = ["find_referents"]
-
 _PRONOUNS = frozenset(("he", "she"))
 _MODALS = frozenset("can could might may should would will".split())
 _ORDINALS = {"former": 0, "latter": 1}

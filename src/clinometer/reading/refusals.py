@@ -14,8 +14,6 @@ from functools import lru_cache
 
 from clinometer.reading.plaintext import normalise
 
-__all__ = ["is_refusal", "why_unread"]
-
 _SPAN = 4000  # characters searched; refusals are at the beginning
 
 _DOING = (

@@ -15,8 +15,6 @@ from typing import NamedTuple
 from clinometer.reading.mentions import LETTERS, Line, Pair, introduces
 from clinometer.reading.sentences import spoken_pairs
 
-__all__ = ["read_blocks", "pairs_within"]
-
 _FIRST = re.compile(r"[^\w(\[]*(?:\d+[^\w(\[]*)?[(\[]")
 _OPEN = re.compile(r"[(\[][\s\"'`*_]*(?:[xs]\d{0,2} ?[:=])?[\s\"'`*_]*$")
 _CLOSE = re.compile(r"[\s\"'`*_]*[)\]]")

@@ -23,8 +23,6 @@ from clinometer.reading.conclusions import correction, marked, narrowed
 from clinometer.reading.plaintext import Choice, normalise
 from clinometer.reading.refusals import is_refusal, why_unread
 
-__all__ = ["read_scale"]
-
 _WORDS = "zero one two three four five six seven eight nine ten".split()
 _TENS = dict(
     zip(

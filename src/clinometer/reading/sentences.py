@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from clinometer.reading.mentions import LETTERS, Line, Pair
 
-__all__ = ["spoken_pairs"]
-
 
 def _phrases(*texts: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(text.split()) for text in texts)

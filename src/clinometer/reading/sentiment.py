@@ -12,8 +12,6 @@ from typing import Any
 
 from clinometer.errors import InputError, ModelError, one_line
 
-__all__ = ["EMOTIONS", "EMOTION_CLASSIFIER", "LONGEST_TEXT", "read_emotions", "read_sentiment"]
-
 #: Characters of a text that are read, at most.
 LONGEST_TEXT = 2_000
 

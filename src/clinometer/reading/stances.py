@@ -18,8 +18,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-__all__ = ["Stance", "take_stance"]
-
 
 class Stance(NamedTuple):
     """What is left of a text as evidence, and what was found beside it."""

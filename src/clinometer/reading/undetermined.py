@@ -5,8 +5,6 @@ A pattern for plain form, see `plaintext.normalise`. English only.
 
 from __future__ import annotations
 
-__all__ = ["UNDETERMINED"]
-
 _TELL = (
     "say|specify|tell|state|mention|indicate|give|provide|reveal|clarify|identify|offer|contain|"
     "include|support"

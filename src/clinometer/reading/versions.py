@@ -12,8 +12,6 @@ from itertools import chain, pairwise
 
 from clinometer.reading.mentions import LETTERS, Lexicon, Line, Pair, read_line
 
-__all__ = ["settled_pairs", "without_slips"]
-
 _VERSION = re.compile(
     r"\b(?:final|corrected|revised|updated)\b(?: \w+){0,2}? (?:answer|list|pairs?|pairings?|version"
     r"|assignments?|choices?)\b|\bwait\b|\b(?:on|after) (?:\w+ )?(?:reflection|second thoughts?)\b"

@@ -15,19 +15,6 @@ from typing import NamedTuple
 
 from clinometer.reading.plaintext import EMOJI_PARTS, normalise, split_joiners
 
-__all__ = [
-    "NAME_WORDS",
-    "Mention",
-    "Token",
-    "Vocabulary",
-    "find",
-    "inflections",
-    "locate",
-    "opens_sentence",
-    "tokenise",
-    "vocabulary",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Token:

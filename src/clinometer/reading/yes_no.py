@@ -24,8 +24,6 @@ from clinometer.reading.plaintext import Choice, split_tasks
 from clinometer.reading.refusals import is_refusal, why_unread
 from clinometer.reading.vocabulary import Token, locate, tokenise
 
-__all__ = ["read_yes_no"]
-
 _ANSWERS = {
     **dict.fromkeys(("yes", "yess", "yeah", "yep", "yup"), "yes"),
     **dict.fromkeys(("no", "nope", "nah"), "no"),

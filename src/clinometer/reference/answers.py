@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["released_answers"]
-
 
 def released_answers() -> Path:
     """Return the table of 2,100 answers of GPT-4o to the word association test.

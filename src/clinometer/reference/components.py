@@ -13,8 +13,6 @@ import polars as pl
 from clinometer.results import check
 from clinometer.results.schemas import COMPONENTS
 
-__all__ = ["load_components", "read_components"]
-
 
 def load_components() -> pl.DataFrame:
     """Read the shipped components of variance.

@@ -46,15 +46,6 @@ from polars import selectors as cs
 
 from clinometer.errors import InputError, unknown
 
-__all__ = [
-    "Published",
-    "INTERVENTIONS",
-    "PUBLISHED",
-    "YES_SHARES",
-    "load_published",
-    "load_regressions",
-]
-
 _FILES = {
     "bai2025": {
         "word_association": "published.csv",

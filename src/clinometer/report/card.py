@@ -19,8 +19,6 @@ from clinometer.report.answers.summary import instruments_by_name
 from clinometer.report.document import render_page
 from clinometer.results.origins import origin_name
 
-__all__ = ["card_page", "instrument_cards"]
-
 #: What the auditor states → how the page calls it.
 _STATEMENTS = {
     "auditor": "Auditor",

@@ -15,24 +15,10 @@ from clinometer.pieces.facts import Facts
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.prose import category_title, verdict
 from clinometer.pieces.sections import Exchange, Quote, Section
-from clinometer.pieces.tables import (
-    ROW,
-    VERDICT,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import ROW, VERDICT, TableColumn, TableSpec, head
 from clinometer.reference import load_published
 from clinometer.results import CONDITIONS
 from clinometer.results.verdicts import BETTER, TURNED, WORSE
-
-__all__ = [
-    "candidate_name",
-    "difference_figure",
-    "difference_sections",
-    "split_by_instrument",
-    "target_name",
-]
 
 #: Characters of a prompt or answer that are shown.
 LONGEST = 1500

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 from altair.utils.schemapi import debug_mode
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from clinometer.directory.results import Results, all_tables
@@ -21,17 +21,14 @@ from clinometer.families import families
 from clinometer.pieces.drawing.figures import Figure, write_figures
 from clinometer.pieces.drawing.svg import draw, for_page
 from clinometer.pieces.drawing.theme import stylesheet
-from clinometer.pieces.markdown import as_html, as_it_came
-from clinometer.pieces.paragraphs import fill_paragraphs
+from clinometer.pieces.pages import page_environment
 from clinometer.pieces.sections import ReportPart, Term
 from clinometer.report.answers.part import answer_part
 from clinometer.report.comparison import FACTS, comparison_part
 from clinometer.results.locks import writing
 from clinometer.results.places import anywhere
 from clinometer.results.subjects import say_simulated
-from clinometer.texts import visible, write_text
-
-__all__ = ["PARTS", "family_lines", "render_page", "write_figure_page", "write_report"]
+from clinometer.texts import write_text
 
 #: Each makes a part of the page; None where a directory has none of its tables.
 PARTS = (
@@ -171,27 +168,10 @@ def render_page(template: str, drawings: Mapping[str, str], context: Mapping[str
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("clinometer.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_make_visible,
-    )
-    environment.filters |= {
-        "as_html": as_html,
-        "as_it_came": as_it_came,
-        "written": fill_paragraphs,
-    }
+    environment = page_environment("clinometer.report")
     environment.filters["first_sentence"] = lambda text: text.split(". ", 1)[0].rstrip(".") + "."
     environment.filters["other_sentences"] = lambda text: text.partition(". ")[2]
     return environment
-
-
-def _make_visible(value: Any) -> Any:
-    """Show what would act invisibly; text of our own is left alone."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

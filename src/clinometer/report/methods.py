@@ -15,8 +15,6 @@ from clinometer.pieces.plan import PlanFacts, read_plan
 from clinometer.pieces.prose import join_names
 from clinometer.results.subjects import say_simulated
 
-__all__ = ["methods_paragraph"]
-
 _INFERENCE = (
     "Intervals are 95% intervals of means in which each stereotype counts once. In these prompts "
     "they are about answers, draws and orders, and allow for units that were not seen (Gaffke, "

@@ -13,8 +13,6 @@ from clinometer.pieces.facts import spaced
 from clinometer.pieces.sections import Section
 from clinometer.pieces.tables import ROW, TableColumn, TableSpec
 
-__all__ = ["ORDER", "order_section"]
-
 
 def _name(row: Mapping[str, Any]) -> str:
     details = [row[name] for name in ("study", "mode", "dimension") if row.get(name)]

@@ -31,28 +31,6 @@ from clinometer.packed import Archive, open_archive
 from clinometer.results.locks import LOCK
 from clinometer.texts import by_address, keep_address
 
-__all__ = [
-    "BUNDLE_PATTERNS",
-    "ENDING",
-    "EVIDENCE",
-    "LOGS",
-    "MANIFEST",
-    "PROMPTS",
-    "SEAL",
-    "SIGNATURE",
-    "UNLISTED",
-    "UnpackedBundle",
-    "alterations",
-    "file_hash",
-    "is_bundle",
-    "is_one_of",
-    "read_manifest",
-    "seal_line",
-    "unpack",
-    "unpacked",
-    "write_archive",
-]
-
 ENDING = ".zip"
 
 MANIFEST, SEAL, SIGNATURE = "manifest.json", "SHA256", "SHA256.sig"

@@ -18,23 +18,6 @@ import polars.selectors as cs
 from clinometer.errors import InputError, one_line, shortened
 from clinometer.numbers import Format
 
-__all__ = [
-    "COLUMNS",
-    "CONDITIONS",
-    "INTERVALS",
-    "Column",
-    "Interval",
-    "Meaning",
-    "Schema",
-    "check",
-    "columns",
-    "may_lack",
-    "typed_columns",
-    "with_codes",
-    "with_texts",
-    "without_texts",
-]
-
 Schema = dict[str, pl.DataType]
 
 

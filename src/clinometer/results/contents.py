@@ -21,8 +21,6 @@ from clinometer.packed import (
 from clinometer.results.parquet import read_pieces
 from clinometer.secrets import holds_secret, keep_environment
 
-__all__ = ["packed_members", "refuse_secrets"]
-
 #: Packed files within packed files that are opened: a bundle, a log in it, what the log holds.
 DEEPEST = 3
 

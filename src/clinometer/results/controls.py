@@ -48,26 +48,9 @@ from clinometer.results.verdicts import (
     PASSED,
     REVERSED,
     UNDECIDED,
+    first_verdict,
     verdict_kind,
 )
-
-__all__ = [
-    "ARBITRARY",
-    "CONTROL_KEYS",
-    "JUDGED_KINDS",
-    "KINDS",
-    "NULLS",
-    "UNASKED",
-    "Control",
-    "control_rows",
-    "control_verdict",
-    "controls_of",
-    "describe_lacking_controls",
-    "passes_placebos",
-    "passes_positive_controls",
-    "with_claimed_leans",
-    "within_study",
-]
 
 KINDS = ("positive", "negative")
 
@@ -108,8 +91,7 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
     has_effect = (pl.col("p_bh") < 1 - pl.col("confidence")) & ~within
     is_claimed = (ends["ci_low"] > -pl.col("claimed")) & (ends["ci_high"] < pl.col("claimed"))
     positive, placebo = pl.col("control") == "positive", pl.col("control") == "negative"
-    # The first rule that applies.
-    rules = (
+    return first_verdict(
         (pl.col("n_scored") == 0, NOT_KNOWN_NOTHING),
         (pl.col("compliance") < compliance_floor, NOT_KNOWN_COMPLIANCE),
         (pl.col("p").is_null(), NOT_KNOWN_CLUSTER),
@@ -118,9 +100,8 @@ def control_verdict(compliance_floor: float) -> pl.Expr:
         (positive, UNDECIDED),
         (has_effect, FAILED),
         (placebo & ~is_claimed, UNDECIDED),
+        otherwise=PASSED,
     )
-    verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
-    return pl.coalesce(*verdicts, pl.lit(PASSED))
 
 
 def control_rows(judged: pl.DataFrame, kind: str) -> pl.DataFrame:

@@ -18,8 +18,6 @@ from clinometer.errors import InputError
 from clinometer.packed import open_packed
 from clinometer.results.faults import Faults
 
-__all__ = ["read_records"]
-
 #: Largest field, in characters.
 _LARGEST_FIELD = 1 << 30
 

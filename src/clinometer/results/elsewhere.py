@@ -9,8 +9,6 @@ from typing import Any
 
 from clinometer.errors import InputError, one_line
 
-__all__ = ["Elsewhere"]
-
 #: What tells two states of a file apart, where a file system has it.
 _MARKS = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "updated", "created")
 

@@ -20,20 +20,6 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.results.columns import CONDITIONS, Schema, columns
 
-__all__ = [
-    "ASSOCIATIONS",
-    "ATTRIBUTIONS",
-    "DECISIONS",
-    "COMMON_MEASURES",
-    "ESTIMATES",
-    "KEYS",
-    "NO_ESTIMATES",
-    "Measure",
-    "SCALE",
-    "as_estimates",
-    "join_methods",
-]
-
 #: What the reports of several instruments have in common (`Measure.asks`).
 ASSOCIATIONS, DECISIONS, ATTRIBUTIONS = "associations", "decisions", "attributions"
 

@@ -35,15 +35,6 @@ from clinometer.results.records import (
     split_sum,
 )
 
-__all__ = [
-    "Note",
-    "elsewhere_notes",
-    "lasting_notes",
-    "notes_of_model",
-    "refuse_elsewhere",
-    "run_notes",
-]
-
 #: What to do about answers that were not asked here.
 _CONTINUE = "ask anew with another --out, or add --continue-from-elsewhere"
 

@@ -11,8 +11,6 @@ import polars as pl
 
 from clinometer.errors import ClinometerError, ClinometerWarning, InputError, one_line
 
-__all__ = ["PLACE", "Faults", "is_added", "row_places"]
-
 #: Begins the names of columns that tables have while they are read, and no file has.
 _ADDED = "clinometer:"
 

@@ -15,8 +15,6 @@ from clinometer.numbers import number
 from clinometer.results.columns import CONDITIONS, columns, typed_columns
 from clinometer.results.schemas import Table
 
-__all__ = ["GROUP_RATES", "PER_HUNDRED", "compare_groups"]
-
 #: What rates of people are counted in; others are means on a scale of points.
 PER_HUNDRED = "of 100"
 

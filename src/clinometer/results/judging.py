@@ -32,11 +32,10 @@ from clinometer.results.verdicts import (
     REVERSED_SCORED,
     REVERSED_WITHIN,
     SINGLE_CLUSTER,
+    first_verdict,
     restricted,
     verdict_kind,
 )
-
-__all__ = ["judge"]
 
 #: The methods whose rows are judged: of these prompts, and of others.
 JUDGED = ("bounded", "clustered")
@@ -113,7 +112,7 @@ def _score_verdict(compliance_floor: float) -> pl.Expr:
     above = pl.col("estimate") > pl.col("neutral")
     consistent = above == (pl.col("direction") != "below").fill_null(True)
     open_ended = pl.col("neutral").is_between("bound_ci_low", "bound_ci_high").fill_null(False)
-    return _first_verdict(
+    return first_verdict(
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("compliance") < compliance_floor, COMPLIANCE),
         (pl.col("p").is_null(), SINGLE_CLUSTER),
@@ -125,6 +124,7 @@ def _score_verdict(compliance_floor: float) -> pl.Expr:
         (lean, REVERSED),
         (within, EQUIVALENT),
         (near, MISSING),
+        otherwise=INCONCLUSIVE,
     )
 
 
@@ -143,15 +143,10 @@ def _all_scored() -> pl.Expr:
 def _difference_verdict() -> pl.Expr:
     """Return the verdict of a difference; its rules are those of `verdicts.BECAUSE`."""
     differs = pl.col("p_bonferroni") < 1 - pl.col("confidence")
-    return _first_verdict(
+    return first_verdict(
         (pl.col("n_scored") == 0, NOTHING),
         (pl.col("p").is_null(), SINGLE_CLUSTER),
         (differs & (pl.col("estimate") < 0), LOWER),
         (differs, HIGHER),
+        otherwise=INCONCLUSIVE,
     )
-
-
-def _first_verdict(*rules: tuple[pl.Expr, str]) -> pl.Expr:
-    """Return the verdict of the first rule that applies."""
-    verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
-    return pl.coalesce(*verdicts, pl.lit(INCONCLUSIVE))

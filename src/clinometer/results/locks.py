@@ -20,8 +20,6 @@ from clinometer.errors import ClinometerError, InputError, PlanError
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["CLAIMS", "LOCK", "hold_if_free", "only_process", "writing"]
-
 #: The file that is locked by the process that asks; the one that writes locks the directory itself.
 LOCK = ".lock"
 

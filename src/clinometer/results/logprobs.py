@@ -12,16 +12,6 @@ from typing import Any, NamedTuple
 
 from clinometer.numbers import number
 
-__all__ = [
-    "Step",
-    "in_words",
-    "parse_logprobs",
-    "read_logits",
-    "read_probabilities",
-    "read_steps",
-    "readable_prompt",
-]
-
 #: Log-odds are clipped to ± this value so that their exponential is finite.
 BOUND = 50.0
 

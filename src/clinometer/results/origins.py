@@ -30,27 +30,6 @@ import platformdirs
 from clinometer.errors import InputError
 from clinometer.secrets import keep_secret
 
-__all__ = [
-    "ALTERED",
-    "COLLECTED",
-    "JUDGE",
-    "KEY_VARIABLE",
-    "UNKNOWN",
-    "MarkKey",
-    "Origins",
-    "ShardMarks",
-    "count_text",
-    "elsewhere_counts",
-    "elsewhere_text",
-    "find_key",
-    "line_mark",
-    "make_key",
-    "mark_id",
-    "origin_name",
-    "read_count",
-    "run_scope",
-]
-
 #: The variable of the environment with the key, where it is not the one in the user's settings.
 KEY_VARIABLE = "CLINOMETER_KEY"
 

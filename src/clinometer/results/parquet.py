@@ -22,8 +22,6 @@ from polars.exceptions import PanicException
 from clinometer.errors import InputError, one_line
 from clinometer.results.columns import check
 
-__all__ = ["read_parquet", "read_pieces", "reading", "scan_parquet"]
-
 #: Rows that are in memory at a time while a table is read through.
 PIECE = 32_768
 

@@ -37,8 +37,6 @@ from clinometer.results.locks import CLAIMS, LOCK, writing
 from clinometer.results.records import COUNT
 from clinometer.texts import keep_address, write_text
 
-__all__ = ["Place", "anywhere", "is_elsewhere", "open_place"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -9,8 +9,6 @@ import polars as pl
 
 from clinometer.results.verdicts import SERVED, UNFINISHED
 
-__all__ = ["doubtful", "doubts", "elsewhere_sentences", "ended_text", "unfinished"]
-
 #: Why a stereotype was asked no more (`asking.stages`) → what is said of so many.
 _ENDED = {
     "decided": "decided",

@@ -8,18 +8,6 @@ import polars as pl
 
 from clinometer.results.verdicts import INCONCLUSIVE, SINGLE_CLUSTER, print_mean_verdict
 
-__all__ = [
-    "AS_ARBITRARY",
-    "IN_PROMPTS",
-    "RANGES",
-    "Range",
-    "has_open_words",
-    "is_open_in_words",
-    "lean_text",
-    "range_text",
-    "rows_of_range",
-]
-
 Range = Literal["prompts", "other_prompts", "stereotypes"]
 
 #: Range → as it is printed.

@@ -39,26 +39,6 @@ from clinometer.results.origins import (
 from clinometer.secrets import change_texts, describe_repetition, holds_secret, withhold
 from clinometer.texts import write_text
 
-__all__ = [
-    "COUNT",
-    "FORMAT",
-    "Journal",
-    "ends_torn",
-    "find_fault",
-    "journal_files",
-    "journals",
-    "parse_line",
-    "plan_key",
-    "plan_origin",
-    "read_lines",
-    "read_plan",
-    "refuse_shared_folders",
-    "slug",
-    "split_sum",
-    "text_hash",
-    "write_plan",
-]
-
 #: Version of the layout; increased when older directories can no longer be read.
 FORMAT = 3
 

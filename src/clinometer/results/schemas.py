@@ -15,34 +15,6 @@ import polars as pl
 
 from clinometer.results.columns import CONDITIONS, Column, Schema, columns
 
-__all__ = [
-    "FAILURES",
-    "TOPIC_VERSIONS",
-    "ABSENT",
-    "ANSWER_PAIRS",
-    "ALLOCATION",
-    "COMPLIANCE",
-    "COMPONENTS",
-    "FACTORS",
-    "FITS",
-    "ITEMS",
-    "LEVELS",
-    "MATCHES",
-    "NO_MATCHES",
-    "ORDERS",
-    "TRIALS_NEEDED",
-    "POWER",
-    "PROGRESS",
-    "REASONS",
-    "RESPONSES",
-    "SCORES",
-    "Table",
-    "Tables",
-    "TRIALS",
-    "VERSIONS",
-    "WORDS",
-]
-
 
 class Table(NamedTuple):
     """A table of a results directory."""

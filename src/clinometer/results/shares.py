@@ -21,8 +21,6 @@ from clinometer.results.columns import COLUMNS
 #: Responses read at a time; larger pieces take more memory and are slower.
 PIECE = 2_000
 
-__all__ = ["as_shares", "read_shares"]
-
 _NAMES = ("attribute", "set", "share")
 _LISTS = pl.Struct({name: pl.List(COLUMNS[name].kind) for name in _NAMES})
 

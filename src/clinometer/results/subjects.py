@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["SIMULATED", "say_simulated", "simulated"]
-
 #: The provider of models with planted leans.
 SIMULATED = "simulated"
 

@@ -25,20 +25,6 @@ from clinometer.results.csv_records import read_records
 from clinometer.results.faults import PLACE, Faults, is_added
 from clinometer.results.parquet import read_parquet, read_pieces, scan_parquet
 
-__all__ = [
-    "FORMATS",
-    "as_frame",
-    "check_ending",
-    "join_tables",
-    "need_columns",
-    "pieces",
-    "read_numbers",
-    "read_table",
-    "scan_table",
-    "write_pieces",
-    "write_table",
-]
-
 #: Rows in memory at a time.
 PIECE = 20_000
 #: Endings of tables.

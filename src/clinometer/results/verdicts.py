@@ -4,21 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = [
-    "BECAUSE",
-    "DOUBTS",
-    "PRINTED_CHANGES",
-    "PRINTED_MEANS",
-    "RESTRICTIONS",
-    "VERDICTS",
-    "explained",
-    "print_mean_verdict",
-    "restricted",
-    "restriction_of",
-    "unrestricted",
-    "verdict_kind",
-]
-
 NOTHING = "no verdict: nothing scored"
 COMPLIANCE = "no verdict: compliance"
 SINGLE_CLUSTER = "no verdict: one cluster"
@@ -202,6 +187,12 @@ _RESTRICTED = {
 }
 
 _FOR = ", for "
+
+
+def first_verdict(*rules: tuple[pl.Expr, str], otherwise: str) -> pl.Expr:
+    """Return the verdict of the first rule that applies."""
+    verdicts = (pl.when(holds).then(pl.lit(verdict)) for holds, verdict in rules)
+    return pl.coalesce(*verdicts, pl.lit(otherwise))
 
 
 def unrestricted(verdict: pl.Expr) -> pl.Expr:

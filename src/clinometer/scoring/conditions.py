@@ -24,8 +24,6 @@ from clinometer.results import FACTORS, RESPONSES, SCORES
 from clinometer.results.faults import PLACE
 from clinometer.results.records import text_hash
 
-__all__ = ["NO_CONDITION", "find_conditions", "with_conditions"]
-
 #: What a user names where no column is a condition; also the value of `intervention` of no such.
 NO_CONDITION = "none"
 

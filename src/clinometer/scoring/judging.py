@@ -22,8 +22,6 @@ from clinometer.modes import CHOICES, MODES, structured
 from clinometer.results import TRIALS
 from clinometer.stimuli import StereotypeWords
 
-__all__ = ["is_judged", "judge_trials", "question", "read_verdict", "rejudge"]
-
 #: Reasons for which a decision is judged; refusals are not.
 OPEN = ("unparsed", "neither", "both")
 

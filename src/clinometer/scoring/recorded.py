@@ -17,17 +17,6 @@ from clinometer.results import RESPONSES
 from clinometer.results.faults import Faults, is_added
 from clinometer.stimuli import StereotypeWords, Study, word_key
 
-__all__ = [
-    "complete_trial",
-    "fold_name",
-    "keys_by_name",
-    "likeliest_dimension",
-    "likeliest_list",
-    "rename_columns",
-    "standard_table",
-    "used_columns",
-]
-
 #: Column names of released answers and of other tools → names here, where those are absent.
 _FOREIGN_COLUMNS = {
     **dict.fromkeys(("llm", "model_name", "model_id"), "model"),

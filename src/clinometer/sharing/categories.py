@@ -15,8 +15,6 @@ import polars as pl
 from clinometer.errors import InputError
 from clinometer.results.faults import row_places
 
-__all__ = ["CATEGORIES", "UNKNOWN", "is_sum", "is_unknown", "name_categories", "name_columns"]
-
 #: A category that nobody stated; it is counted, and sets no benchmark.
 UNKNOWN = "unknown"
 

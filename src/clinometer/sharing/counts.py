@@ -24,8 +24,6 @@ from clinometer.results.tables import need_columns, read_numbers, read_table
 from clinometer.sharing.categories import CATEGORIES, UNKNOWN, name_categories, name_columns
 from clinometer.sharing.means import read_shareable
 
-__all__ = ["COUNTS", "RUN", "SELECTIONS", "Counts", "are_impossible", "read_counts"]
-
 #: The table of a results directory that has counts of selections, without its ending.
 SELECTIONS = "selections"
 

@@ -34,8 +34,6 @@ from clinometer.results.records import refuse_shared_folders, slug
 from clinometer.sharing.means import findings_by_model, name_parts, read_shareable
 from clinometer.texts import write_text
 
-__all__ = ["write_hub"]
-
 #: What a question of the benchmark says of itself.
 _QUESTION = (
     "trial_id",

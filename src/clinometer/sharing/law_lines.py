@@ -19,8 +19,6 @@ from clinometer.sharing.ll144 import (
     varying_runs,
 )
 
-__all__ = ["describe"]
-
 
 def describe(rates: pl.DataFrame, counts: Counts) -> Iterator[str]:
     """Yield what was understood and found, a line each: categories, benchmarks, ratios."""

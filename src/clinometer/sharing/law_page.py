@@ -20,8 +20,6 @@ from clinometer.sharing.ll144 import (
     name_category,
 )
 
-__all__ = ["LAW_TABLE", "law_page", "law_rows", "law_terms"]
-
 _NOTES = (
     "Of 100: selected of 100 assessed; of scores, selected are those above the median of all.",
     "Impact ratio: the rate by the benchmark, the highest rate of a known category with 2% of the "

@@ -42,25 +42,6 @@ from clinometer.statistics.intervals import wilson
 from clinometer.statistics.rate_ratios import fisher_p, ratio_interval
 from clinometer.texts import write_text
 
-__all__ = [
-    "GROUPINGS",
-    "count_unknown",
-    "is_benchmark",
-    "is_left_out",
-    "is_scored",
-    "is_unknown_row",
-    "law_rates",
-    "name_category",
-    "not_evidence",
-    "run_columns",
-    "scoring_rates",
-    "selection_rates",
-    "summary",
-    "varying_runs",
-    "write_ll144",
-    "write_tables",
-]
-
 #: Share of the data below which a category sets no benchmark.
 SMALLEST_SHARE = 0.02
 

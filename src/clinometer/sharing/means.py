@@ -19,14 +19,6 @@ from clinometer.results.contents import refuse_secrets
 from clinometer.results.controls import JUDGED_KINDS
 from clinometer.results.ranges import IN_PROMPTS, lean_text
 
-__all__ = [
-    "findings_by_model",
-    "lean_of_mean",
-    "means_by_model",
-    "name_parts",
-    "read_shareable",
-]
-
 #: Values of how answers were asked and scored that names leave out.
 _USUAL = ("none", "plain", "exact")
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from itertools import product, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,6 @@ from clinometer.sharing.means import findings_by_model, name_parts, read_shareab
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-
-__all__ = ["log_mlflow", "mean_name"]
 
 #: Files of a results directory that a run keeps.
 _ARTIFACTS = ("report.html", "plan.json", "estimates.parquet")
@@ -108,8 +107,8 @@ def _log_run(  # noqa: PLR0913 - what a run is made of
         return str(same[0].info.run_id)
     start = int(datetime.fromisoformat(plan["created"]).timestamp() * 1000)
     run = client.create_run(place, start_time=start, run_name=model).info.run_id
-    metrics = [Metric(name, value, start, 0) for name, value in _metrics(findings)]
-    tags = [RunTag(name, text) for name, text in ((_IDENTITY_TAG, identity), *_tags(findings))]
+    metrics = [Metric(name, value, start, 0) for name, value in _fields(findings, _METRICS)]
+    tags = [RunTag(_IDENTITY_TAG, identity), *starmap(RunTag, _fields(findings, _TAGS))]
     params = [Param(name, text) for name, text in _parameters(model, plan)]
     for first in range(0, len(metrics), 500):  # MLflow takes 1,000 a call, 100 of the others
         client.log_batch(run, metrics=metrics[first : first + 500])
@@ -123,18 +122,11 @@ def _log_run(  # noqa: PLR0913 - what a run is made of
     return str(run)
 
 
-def _metrics(findings: Iterable[Finding]) -> Iterator[tuple[str, float]]:
-    for finding in findings:
-        for name in _METRICS:
-            if (value := getattr(finding, name)) is not None:
-                yield f"{mean_name(finding)}/{name}", value
-
-
-def _tags(findings: Iterable[Finding]) -> Iterator[tuple[str, str]]:
-    for finding in findings:
-        for name in _TAGS:
-            if text := getattr(finding, name):
-                yield f"{mean_name(finding)}/{name}", text
+def _fields(findings: Iterable[Finding], names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """Yield what findings have of some fields, each under the name of its mean."""
+    for finding, name in product(findings, names):
+        if (value := getattr(finding, name)) not in (None, ""):
+            yield f"{mean_name(finding)}/{name}", value
 
 
 def mean_name(finding: Finding) -> str:

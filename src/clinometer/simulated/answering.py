@@ -22,16 +22,6 @@ from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation
 from clinometer.simulated.writing import REFUSALS, fill_schema, write_text
 
-__all__ = [
-    "SimulatedCall",
-    "SimulatedReply",
-    "UNKNOWN",
-    "allowed_values",
-    "answer",
-    "find_question",
-    "intend",
-]
-
 #: Characters of a token.
 CHARACTERS = 4
 

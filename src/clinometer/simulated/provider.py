@@ -37,17 +37,10 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from clinometer.errors import ModelError, unknown
-from clinometer.simulated.answering import (
-    SimulatedCall,
-    SimulatedReply,
-    allowed_values,
-    answer,
-)
+from clinometer.simulated.answering import SimulatedCall, SimulatedReply, allowed_values, answer
 from clinometer.simulated.recognising import Recognition, shipped_recognition
 from clinometer.simulated.truth import load_truth
 from clinometer.stimuli import Study, load_study
-
-__all__ = ["SimulatedModel"]
 
 #: Calls at a time; none of them waits for anything.
 CONNECTIONS = 64

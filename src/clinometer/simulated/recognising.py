@@ -27,8 +27,6 @@ from clinometer.modes import MODES, TEXT
 from clinometer.modes.likelihood import OPTION, Texts
 from clinometer.stimuli import Study, load_study, shipped_studies
 
-__all__ = ["Recognition", "SharedText", "shipped_recognition"]
-
 #: Trials of a cell that are drawn to see every text it has: orders, labels and versions differ.
 SAMPLED_TRIALS = 12
 

@@ -32,8 +32,6 @@ from clinometer.simulated.recognising import Recognition, shipped_recognition
 from clinometer.simulated.truth import Simulation
 from clinometer.stimuli import Study
 
-__all__ = ["SimulatedQuestions", "answer_trials", "draw_scores"]
-
 
 def answer_trials(
     trials: pl.DataFrame, simulation: Simulation, recognition: Recognition | None = None

@@ -25,8 +25,6 @@ from clinometer.stimuli import Strict
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
 
-__all__ = ["FORMATS", "Leans", "Refusals", "Simulation", "Spread", "Truth", "load_truth", "shipped"]
-
 FORMATS = ("lines", "table", "prose", "json", "reasoning")
 SUFFIXES = (".yaml", ".yml")
 MAX_BYTES = 1_000_000

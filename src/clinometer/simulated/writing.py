@@ -13,8 +13,6 @@ from clinometer.contracts.simulation import (
     SimulatedAnswer,
 )
 
-__all__ = ["REFUSALS", "fill_schema", "write_text"]
-
 #: Forms in which models decline: long and short, for reasons or none.
 REFUSALS = (
     "I'm sorry, but I can't assist with that request.",

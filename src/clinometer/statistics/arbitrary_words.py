@@ -22,8 +22,6 @@ from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import SHARED
 from clinometer.statistics.variances import Squares
 
-__all__ = ["WORDS", "variance_of_words"]
-
 #: The places of the words on both sides among the factors.
 WORDS = [SHARED.index("marginalized"), SHARED.index("default")]
 

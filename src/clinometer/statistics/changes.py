@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from clinometer.errors import InputError, unknown
-from clinometer.results import ESTIMATES, Measure, Schema, as_estimates, check, columns
+from clinometer.results import Measure, Schema, as_estimates, check, columns
 from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.schemas import MATCHES
 from clinometer.statistics.clustered import (
@@ -29,6 +29,7 @@ from clinometer.statistics.clustered import (
     by_method,
     check_confidence,
     cohen_d,
+    table_columns,
 )
 from clinometer.statistics.means import METHODS, RANGES, Ranges
 from clinometer.statistics.rows import TESTED, mean_of_row, tested_row
@@ -40,16 +41,6 @@ from clinometer.statistics.summaries import (
     keys_of,
     unbalanced_text,
 )
-
-__all__ = [
-    "Changes",
-    "Compared",
-    "Contrasted",
-    "RangesByKey",
-    "adjust_differences",
-    "candidates",
-    "contrasted",
-]
 
 #: What tells groups apart beside the candidate.
 _GROUP_KEYS = ("level", *NEVER_POOLED, *LEVEL_KEYS["cell"])
@@ -275,13 +266,8 @@ def _as_estimates(rows: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     by_methods = by_method(
         by_range["other_prompts"],
         [*_GROUP_COLUMNS, *_ESTIMATE_COLUMNS],
-        *(_table_columns(by_range["prompts"]), _table_columns(stereotypes), compliance),
+        *(table_columns(by_range["prompts"]), table_columns(stereotypes), compliance),
     )
     if rows["sd"].dtype == pl.Null:  # the papers' test is of pairs
         by_methods = by_methods.filter(pl.col("method") != "published")
     return as_estimates(by_methods, {**COMMON_MEASURES, measure.name: difference})
-
-
-def _table_columns(rows: pl.DataFrame) -> pl.DataFrame:
-    """Leave out what is no column of the table, but the number of the row."""
-    return rows.select(name for name in rows.columns if name == "row" or name in ESTIMATES)

@@ -40,25 +40,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
 from clinometer.errors import InputError
-from clinometer.results import ESTIMATES, Schema, columns
+from clinometer.results import ESTIMATES, columns
 from clinometer.statistics.intervals import critical_value
-
-__all__ = [
-    "TESTED",
-    "UNANIMOUS",
-    "ClusteredMean",
-    "adjusted",
-    "benjamini_hochberg",
-    "bonferroni_confidence",
-    "by_method",
-    "check_confidence",
-    "clustered_mean",
-    "cohen_d",
-    "holm",
-    "mean_of_clusters",
-    "naive_t",
-    "row_by_row",
-]
 
 #: Name of the test where all clusters have the same mean.
 UNANIMOUS = "unanimous"
@@ -66,10 +49,6 @@ UNANIMOUS = "unanimous"
 #: Cluster means that differ by less than this share of their size differ by rounding alone.
 ROUNDING = 1e-12
 
-#: The columns of `ClusteredMean.row`.
-TESTED: Schema = columns(
-    *("test", "se", "df", "statistic", "p", "confidence", "ci_low", "ci_high", "n_clusters")
-)
 
 Array = NDArray[np.float64]
 Row = dict[str, float | int | str | None]
@@ -334,6 +313,11 @@ def naive_t(mean: float | None, sd: float | None, n: int, *, neutral: float = 0.
 def cohen_d(neutral: float = 0.0) -> pl.Expr:
     """Give Cohen's d, (estimate − neutral) / sd; null where there is no spread."""
     return pl.when(pl.col("sd") > 0).then((pl.col("estimate") - neutral) / pl.col("sd"))
+
+
+def table_columns(rows: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what is no column of `results.ESTIMATES`, but the number of the row."""
+    return rows.select(name for name in rows.columns if name == "row" or name in ESTIMATES)
 
 
 #: Ending of columns of means in which each answer counts once.

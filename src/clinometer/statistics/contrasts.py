@@ -62,8 +62,6 @@ from clinometer.statistics.summaries import (
     unbalanced,
 )
 
-__all__ = ["DRAW_COLUMNS", "TRIAL", "contrast"]
-
 #: What a trial is known by.
 TRIAL = (*FACTORS, "control", "word_list", "scoring", "iteration", "order", "version")
 

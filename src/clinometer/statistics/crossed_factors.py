@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from clinometer.statistics.intervals import interval_around
 
-__all__ = ["CONFIDENCE", "FEWEST", "crossed_interval", "crossed_slope"]
-
 Array = NDArray[np.float64]
 
 #: With fewer levels of a factor there is no interval.

@@ -29,8 +29,6 @@ from numpy.typing import NDArray
 
 from clinometer.statistics.clustered import Array
 
-__all__ = ["CROSSED", "SHARED", "Codes", "CrossedDesign", "design"]
-
 Codes = NDArray[np.intp]
 
 #: Sources of variation, beside the single response, in the order in which they are fitted.

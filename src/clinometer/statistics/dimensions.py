@@ -31,8 +31,6 @@ from clinometer.results.ranges import rows_of_range
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.intervals import interval_around
 
-__all__ = ["correlate", "correlate_dimensions", "pearson_row", "rank_models"]
-
 _RUN = ("study", "instrument", "mode", *CONDITIONS, "word_list", "scoring", "control")
 
 #: Fewer points are not correlated: Fisher's interval needs 4.

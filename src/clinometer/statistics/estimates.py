@@ -32,21 +32,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from clinometer.errors import InputError
-from clinometer.results import (
-    ABSENT,
-    ESTIMATES,
-    LEVELS,
-    ORDERS,
-    Measure,
-    Schema,
-    as_estimates,
-    check,
-    columns,
-)
+from clinometer.results import ABSENT, LEVELS, ORDERS, Measure, Schema, as_estimates, check, columns
 from clinometer.results.columns import with_texts
 from clinometer.results.estimates import COMMON_MEASURES
 from clinometer.results.judging import judge
-from clinometer.statistics.clustered import Row, by_method, check_confidence, cohen_d
+from clinometer.statistics.clustered import Row, by_method, check_confidence, cohen_d, table_columns
 from clinometer.statistics.looks import Looks
 from clinometer.statistics.means import BALANCED, METHODS, RANGES, Ranges, means
 from clinometer.statistics.pages import adjust_means, worst_ends
@@ -62,8 +52,6 @@ from clinometer.statistics.summaries import (
     unbalanced,
     unbalanced_text,
 )
-
-__all__ = ["Estimated", "Inference", "check_range", "estimate_measure", "estimate_summaries"]
 
 #: A spread below this share of the range is due to rounding.
 _ROUNDING = 1e-12
@@ -255,9 +243,7 @@ def _as_estimates(tables: Mapping[str, pl.DataFrame], measure: Measure) -> pl.Da
             method=pl.lit(METHODS[name]),
         )
     other_prompts = marked["other_prompts"]
-    prompts = marked["prompts"].select(
-        name for name in marked["prompts"].columns if _is_table_column(name)
-    )
+    prompts = table_columns(marked["prompts"])
     stereotypes = marked["stereotypes"].drop_nulls("se")
     stereotypes = stereotypes.select(*_GROUP_COLUMNS, *_RANGE_SCHEMA, "method")
     logits = other_prompts.drop_nulls("logit").with_columns(
@@ -268,11 +254,6 @@ def _as_estimates(tables: Mapping[str, pl.DataFrame], measure: Measure) -> pl.Da
         other_prompts, _GROUP_COLUMNS, prompts, stereotypes, logits, neutral=measure.neutral
     )
     return as_estimates(rows, {measure.name: measure, **COMMON_MEASURES})
-
-
-def _is_table_column(name: str) -> bool:
-    """Whether a column of a group is one of the table, or numbers its rows."""
-    return name == "row" or name in ESTIMATES
 
 
 def check_range(scores: pl.DataFrame, measure: Measure, *score_columns: str) -> None:

@@ -32,8 +32,6 @@ from clinometer.results import CONDITIONS, ESTIMATES, NO_ESTIMATES, Measure, as_
 from clinometer.statistics.clustered import Array, adjusted, benjamini_hochberg
 from clinometer.statistics.intervals import critical_value
 
-__all__ = ["EXPLICIT_GAP", "explicit_gaps", "share_of_scale"]
-
 #: Differences below this are due to rounding.
 ROUNDING = 1e-9
 

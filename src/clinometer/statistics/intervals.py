@@ -20,18 +20,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "bca_interval",
-    "critical_value",
-    "interval_around",
-    "mean_interval",
-    "percentile_columns",
-    "percentile_interval",
-    "quantile",
-    "tails",
-    "wilson",
-]
-
 Array = NDArray[np.float64]
 
 
@@ -151,9 +139,7 @@ def quantile(
     return quantiles
 
 
-def percentile_interval(
-    draws: ArrayLike, confidence: float, *, fewest: int = 1
-) -> tuple[float, float]:
+def percentile_interval(draws: ArrayLike, confidence: float) -> tuple[float, float]:
     """Return the ends between which the central part of draws lies, shape (draws,): `quantile`.
 
     Examples
@@ -161,7 +147,7 @@ def percentile_interval(
     >>> percentile_interval([0.0, 1.0, 2.0, 3.0, 4.0], 0.5)
     (1.0, 3.0)
     """
-    low, high = quantile(draws, tails(confidence), fewest=fewest)
+    low, high = quantile(draws, tails(confidence))
     return float(low), float(high)
 
 

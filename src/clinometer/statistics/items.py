@@ -43,8 +43,6 @@ from clinometer.statistics.clustered import Array
 from clinometer.statistics.intervals import critical_value
 from clinometer.statistics.summaries import NEVER_POOLED
 
-__all__ = ["GROUP", "ITEM_KEYS", "contributions", "word_variance"]
-
 Flags = NDArray[np.bool_]
 
 #: Responses whose words are in memory at a time.

@@ -33,8 +33,6 @@ from clinometer.statistics.clustered import Array
 from clinometer.statistics.intervals import critical_value
 from clinometer.statistics.prompts import BoundedMean, unpaired_difference
 
-__all__ = ["RowErrors", "with_times"]
-
 #: Errors beyond the reach at which a limit is met for certain, within rounding.
 _FARTHEST = 8.0
 

@@ -29,8 +29,6 @@ from scipy.special import ndtr, ndtri
 
 from clinometer.errors import InputError
 
-__all__ = ["Looks", "level_of_look"]
-
 #: Points of the integral over what is not decided at a look: errors of levels are below 1e-8.
 _POINTS = 201
 

@@ -65,17 +65,6 @@ from clinometer.statistics.variances import (
     variances,
 )
 
-__all__ = [
-    "BALANCED",
-    "METHODS",
-    "RANGES",
-    "InferredRun",
-    "Ranges",
-    "differences",
-    "inferred_run",
-    "means",
-]
-
 #: The ranges of a mean, the narrowest first, with the method of each.
 METHODS = {"prompts": "bounded", "other_prompts": "clustered", "stereotypes": "generalised"}
 RANGES = tuple(METHODS)

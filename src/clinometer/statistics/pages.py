@@ -39,8 +39,6 @@ from clinometer.statistics.looks import Looks
 from clinometer.statistics.rows import mean_of_row
 from clinometer.statistics.summaries import LEVELS_OF_A_PAGE
 
-__all__ = ["adjust_means", "worst_ends"]
-
 #: The weights of the levels of a page.
 LEVEL_WEIGHTS = {"stereotype": 0.5, "category": 0.25, "model": 0.25}
 

@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinometer.statistics.intervals import quantile, tails
 
-__all__ = ["Placed", "place", "share_as_far", "shuffle_labels"]
-
 Array = NDArray[np.float64]
 
 #: Distances closer than this share of the largest value are ties.

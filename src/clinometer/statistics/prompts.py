@@ -55,8 +55,6 @@ from clinometer.errors import InputError
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.unit_weights import UnitWeights, weigh_units
 
-__all__ = ["BoundedMean", "bounded_mean", "paired_difference", "unpaired_difference"]
-
 #: A mean so near to the end is there: the square of its distance is 0 to a computer.
 _NOTHING = 1e-100
 

@@ -22,8 +22,6 @@ import numpy as np
 
 from clinometer.statistics.intervals import critical_value
 
-__all__ = ["fisher_p", "ratio_interval"]
-
 #: Ratios beyond which none is looked for.
 _LEAST, _MOST = 1e-9, 1e9
 

@@ -55,8 +55,6 @@ from clinometer.statistics.clustered import Array
 from clinometer.statistics.dimensions import FEWEST, pearson_row
 from clinometer.statistics.summaries import NEVER_POOLED
 
-__all__ = ["FACETS", "RELIABILITY", "USED", "estimate_reliability"]
-
 Row = dict[str, Any]
 
 #: What tells runs of an instrument apart.

@@ -9,8 +9,6 @@ from clinometer.results import Schema, columns
 from clinometer.statistics.clustered import UNANIMOUS, ClusteredMean, Row
 from clinometer.statistics.prompts import BoundedMean
 
-__all__ = ["TESTED", "Mean", "mean_of_row", "position_product", "tested_row"]
-
 #: A mean with its error.
 Mean = ClusteredMean | BoundedMean
 

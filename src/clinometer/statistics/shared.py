@@ -34,15 +34,6 @@ from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, SHARED, CrossedDesign
 from clinometer.statistics.variances import Variances, even_points, inverse_chi2, student
 
-__all__ = [
-    "Group",
-    "SharedFactor",
-    "group_errors",
-    "shared_factors",
-    "shared_variances",
-    "tempering_of",
-]
-
 #: The shared standard deviations that are tried, relative to that of responses.
 _RATIOS = np.geomspace(1e-3, 30.0, 120)
 

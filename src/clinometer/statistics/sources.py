@@ -15,12 +15,9 @@ from clinometer.results.schemas import COMPONENTS
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED
 from clinometer.statistics.estimates import check_range
-from clinometer.statistics.means import inferred_run
+from clinometer.statistics.means import VALUES, inferred_run
 from clinometer.statistics.strata import strata_of
 from clinometer.statistics.summaries import NEVER_POOLED, summarise
-
-__all__ = ["ERRORS", "Sources", "components", "read_sources", "sources"]
-
 
 #: Rows of a table of components, in the order of `Sources.components`.
 ERRORS = (*CROSSED, "response")
@@ -48,8 +45,7 @@ def sources(
     counted as these.
     """
     family = ("model", *NEVER_POOLED)
-    columns = {"value": "mean", "weight": "n_scored"}
-    for fixed, strata in strata_of(units, columns, family, ("category", "stereotype")):
+    for fixed, strata in strata_of(units, VALUES, family, ("category", "stereotype")):
         run = inferred_run(strata, bounds, fixed["mode"])
         if run is None or run.variances is None:
             continue

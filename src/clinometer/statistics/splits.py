@@ -44,8 +44,6 @@ from clinometer.statistics.intervals import quantile, tails
 from clinometer.statistics.placebos import share_as_far
 from clinometer.statistics.summaries import LEVEL_KEYS, NEVER_POOLED, keys_of
 
-__all__ = ["DRAWS", "FEWEST_SPLITS", "SPLIT_LEVELS", "split_words"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 

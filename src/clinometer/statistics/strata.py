@@ -14,8 +14,6 @@ from clinometer.results.columns import with_codes
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, SHARED, Codes, CrossedDesign, design
 
-__all__ = ["STRATA_KEYS", "Stratum", "in_both_runs", "strata_of"]
-
 #: What tells stereotypes apart that were asked alike.
 STRATA_KEYS = ("study", "dimension", "control", "category", "stereotype")
 

@@ -28,27 +28,6 @@ from clinometer.results import (
 from clinometer.results.verdicts import SINGLE_ORDER, SINGLE_VERSION
 from clinometer.statistics.clustered import Array, mean_of_clusters
 
-__all__ = [
-    "COMPLIANCE_KEYS",
-    "FAMILY_KEYS",
-    "LEVELS_OF_A_PAGE",
-    "LEVEL_KEYS",
-    "NEVER_POOLED",
-    "UNBALANCED",
-    "balance_turns",
-    "compliance",
-    "fill_missing",
-    "keys_of",
-    "pool_pairs",
-    "refuse_split",
-    "scores_by_turn",
-    "summarise",
-    "turn_number",
-    "unbalanced",
-    "unbalanced_text",
-    "unscored_share",
-]
-
 #: Factors that no level pools over.
 NEVER_POOLED = (
     "study",

@@ -21,8 +21,6 @@ from typing import Any
 
 from clinometer.statistics.rows import mean_of_row
 
-__all__ = ["trials_to_decide"]
-
 #: Times as many trials that are looked at; what needs more needs other wordings or words.
 _MOST_TIMES = 512.0
 

@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from clinometer.errors import InputError
 from clinometer.statistics.clustered import Array
 
-__all__ = ["UnitWeights", "weigh_units"]
-
 Codes = NDArray[np.intp]
 
 

@@ -32,8 +32,6 @@ from clinometer.statistics.summaries import (
     unbalanced,
 )
 
-__all__ = ["contrast_unpaired", "unpaired_errors"]
-
 _LEVELS = ("cell", "stereotype", "category", "model")
 
 #: Level and keys of a group.

@@ -47,17 +47,6 @@ from scipy.special import expit, gammaincinv, gammaln, ndtr, ndtri, polygamma, s
 from clinometer.statistics.clustered import Array
 from clinometer.statistics.designs import CROSSED, Codes, CrossedDesign
 
-__all__ = [
-    "Prior",
-    "Squares",
-    "Variances",
-    "even_points",
-    "inverse_chi2",
-    "prior_of",
-    "student",
-    "variances",
-]
-
 _K = len(CROSSED)
 
 #: How much of the excess kurtosis of two-point scores counts near the ends of a scale. At a mean of

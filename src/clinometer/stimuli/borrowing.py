@@ -17,8 +17,6 @@ from clinometer.stimuli.study import Study
 from clinometer.stimuli.wording import Instruments
 from clinometer.stimuli.yaml_text import line_of
 
-__all__ = ["borrow"]
-
 #: What says whom a stereotype compares.
 GROUPS = ("marginalized", "default", "aligned")
 

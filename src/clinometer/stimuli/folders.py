@@ -18,8 +18,6 @@ from pathlib import Path
 from clinometer.errors import StudyError
 from clinometer.families import is_shipped, plug_ins
 
-__all__ = ["STUDIES", "shipped_folders", "shipped_studies", "user_studies"]
-
 #: The environment variable with the folders of the user's studies.
 STUDIES = "CLINOMETER_STUDIES"
 #: The group of entry points by which packages bring studies.

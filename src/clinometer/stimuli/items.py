@@ -28,8 +28,6 @@ from clinometer.stimuli.folders import shipped_folders
 from clinometer.stimuli.words import Strict
 from clinometer.texts import write_bytes
 
-__all__ = ["FOLDER", "BenchmarkItems", "bring_items", "find_items", "items_folder", "read_items"]
-
 #: Environment variable that names the folder of items which do not come with Clinometer.
 FOLDER = "CLINOMETER_ITEMS"
 

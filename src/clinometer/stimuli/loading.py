@@ -23,17 +23,6 @@ from clinometer.stimuli.wording import Instruments, RawPart
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
 
-__all__ = [
-    "find_intervention",
-    "check_name",
-    "load_study",
-    "open_study",
-    "parse_mapping",
-    "parse_study",
-    "read_study",
-    "study_hash",
-]
-
 #: A larger study file is refused before it is read.
 MAX_BYTES = 4_000_000
 #: Endings that tell a path from the name of a study.

@@ -20,8 +20,6 @@ import polars as pl
 from clinometer.errors import InputError, StudyError, find_scale, shortened
 from clinometer.packed import open_packed
 
-__all__ = ["NORMS", "inline_norms", "parse_norms"]
-
 #: Columns of a table of norms; `annotator` may be missing, and is then null.
 NORMS = {
     "annotator": pl.String(),

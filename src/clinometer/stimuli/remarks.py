@@ -8,8 +8,6 @@ from clinometer.stimuli.folders import shipped_studies
 from clinometer.stimuli.loading import load_study, study_hash
 from clinometer.stimuli.study import Dimension, Stereotype, Study
 
-__all__ = ["remarks"]
-
 #: The study whose wordings a study without its own has.
 _ENGLISH = "bai2025"
 

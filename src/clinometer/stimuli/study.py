@@ -30,18 +30,6 @@ from clinometer.stimuli.words import (
     word_key,
 )
 
-__all__ = [
-    "ARBITRARY_WORDS",
-    "AnswerVocabulary",
-    "Citation",
-    "Dimension",
-    "Stereotype",
-    "Study",
-    "arbitrary_name",
-    "things_name",
-]
-
-
 #: The control study of words that name no group.
 ARBITRARY_WORDS = "control_words"
 

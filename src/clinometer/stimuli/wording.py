@@ -13,25 +13,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from clinometer.stimuli.words import Name, Override, Strict, Word, WordList, word_key
 from clinometer.stimuli.yaml_text import validate
 
-__all__ = [
-    "AbsoluteDecision",
-    "AffectiveAttribution",
-    "AttributionVariation",
-    "ChainedTask",
-    "DecisionWording",
-    "DecisionSentences",
-    "Decisions",
-    "Instruments",
-    "RawPart",
-    "RelativeDecision",
-    "Variation",
-    "WordAssociation",
-    "Wordings",
-    "fill",
-    "holds",
-    "unfill",
-]
-
 V = TypeVar("V")
 M = TypeVar("M", bound=BaseModel)
 

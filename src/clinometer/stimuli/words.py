@@ -9,20 +9,6 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-__all__ = [
-    "MaybeWords",
-    "Name",
-    "Override",
-    "Phrases",
-    "Prompt",
-    "Strict",
-    "Word",
-    "WordList",
-    "StereotypeWords",
-    "has_control",
-    "word_key",
-]
-
 _JOINERS = "\u200c\u200d"
 _WITHOUT_JOINERS = str.maketrans(dict.fromkeys(_JOINERS))
 _JOINING = re.compile(f"(.?)([{_JOINERS}])(?=(.?))", re.DOTALL)

@@ -14,8 +14,6 @@ from yaml.composer import Composer
 
 from clinometer.errors import StudyError, unknown
 
-__all__ = ["line_of", "parse_yaml", "validate"]
-
 #: Characters of a field that an error shows, at most.
 _LONGEST = 40
 

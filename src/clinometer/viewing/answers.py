@@ -20,18 +20,6 @@ from clinometer.results.tables import scan_table
 from clinometer.results.verdicts import verdict_kind
 from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
-__all__ = [
-    "FILTERS",
-    "PAGE",
-    "PREVIEW",
-    "SORTS",
-    "AnswerTables",
-    "AnswerSelection",
-    "Neighbours",
-    "choices",
-    "find_tables",
-]
-
 #: Answers on a page.
 PAGE = 50
 #: Characters of a text that a list shows.

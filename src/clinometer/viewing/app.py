@@ -24,8 +24,6 @@ from clinometer.viewing.facts import message_of
 from clinometer.viewing.pages import POLICY
 from clinometer.viewing.views import Views
 
-__all__ = ["HOSTS", "make_app"]
-
 #: Names of this machine; a request for another comes from a page that pretends to be here.
 HOSTS = ("127.0.0.1", "localhost")
 

@@ -25,19 +25,6 @@ from clinometer.viewing.pages import ago
 from clinometer.viewing.progress import Progress
 from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
-__all__ = [
-    "FILES",
-    "brief_of",
-    "cells",
-    "date_of",
-    "height_of",
-    "lines_of",
-    "message_of",
-    "models_of",
-    "plan_of",
-    "stamp",
-]
-
 #: Files whose change makes the overview another page.
 FILES = ("plan.json", "estimates.parquet", "progress.parquet", "report.html")
 

@@ -20,8 +20,6 @@ from clinometer.errors import InputError, one_line
 from clinometer.packed import open_archive
 from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
-__all__ = ["Bundles", "command", "find_sample", "log_files"]
-
 #: Logs of more bytes are not copied.
 MOST_BYTES = 1 << 30
 #: A copy takes at most so many seconds.

@@ -9,17 +9,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from clinometer.numbers import interval, number
 from clinometer.pieces.drawing.theme import stylesheet
-from clinometer.pieces.markdown import as_html, as_it_came
-from clinometer.pieces.paragraphs import fill_paragraphs
+from clinometer.pieces.pages import page_environment
 from clinometer.pieces.prose import verdict, verdict_class
-from clinometer.texts import visible
-
-__all__ = ["POLICY", "ago", "rendered"]
 
 
 def ago(seconds: float | None) -> str:
@@ -34,44 +30,23 @@ def ago(seconds: float | None) -> str:
 
 def rendered(template: str, fields: Mapping[str, Any]) -> str:
     """Fill a template."""
-    page = (
-        _environment()
-        .get_template(template)
-        .render(**fields, css=Markup(_style()), script=Markup(_script()))
-    )
-    return page
+    page = _environment().get_template(template)
+    return page.render(**fields, css=Markup(_style()), script=Markup(_script()))
 
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=ChoiceLoader(
-            [PackageLoader("clinometer.viewing"), PackageLoader("clinometer.report")]
-        ),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_make_visible,
-    )
+    environment = page_environment("clinometer.viewing", "clinometer.report")
     environment.filters |= {
         "ago": ago,
-        "as_html": as_html,
-        "as_it_came": as_it_came,
         "first_sentence": str,
         "number": number,
         "other_sentences": str,
         "verdict": verdict,
         "verdict_class": verdict_class,
-        "written": fill_paragraphs,
     }
     environment.globals["interval"] = interval
     return environment
-
-
-def _make_visible(value: Any) -> Any:
-    """Show what would act invisibly; text of our own is left alone."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

@@ -17,8 +17,6 @@ from pathlib import Path
 from clinometer.directory.results import read_detail
 from clinometer.results.records import Journal
 
-__all__ = ["Counted", "Counter", "Progress", "tables_are_current"]
-
 
 @dataclass(frozen=True)
 class Progress:

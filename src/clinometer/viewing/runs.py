@@ -13,8 +13,6 @@ from clinometer.errors import InputError
 from clinometer.families import families
 from clinometer.results.records import slug, text_hash
 
-__all__ = ["ListedRun", "Stamp", "find_runs", "stamps"]
-
 #: Files of which a results directory has at least one.
 MARKS = (
     "plan.json",

@@ -16,8 +16,6 @@ from clinometer.results.bundles import is_bundle, unpacked
 from clinometer.viewing.app import HOSTS, make_app
 from clinometer.viewing.runs import find_runs
 
-__all__ = ["listening", "serve"]
-
 #: Seconds that requests have to end in after Ctrl-C.
 LAST_S = 2
 

@@ -18,8 +18,6 @@ from clinometer.results.ranges import lean_text
 from clinometer.results.verdicts import explained
 from clinometer.viewing.answers import PREVIEW
 
-__all__ = ["LONGEST", "AnswerReading", "Text", "describe_question", "listed", "readings", "texts"]
-
 #: Characters of a text that a page shows.
 LONGEST = 20_000
 

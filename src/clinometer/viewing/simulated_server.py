@@ -30,8 +30,6 @@ from clinometer.stimuli import Study
 from clinometer.viewing.app import HOSTS
 from clinometer.viewing.serving import listening
 
-__all__ = ["make_simulated_app", "serve_simulated"]
-
 #: Most answers to a call.
 MOST_CHOICES = 128
 

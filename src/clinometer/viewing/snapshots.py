@@ -20,8 +20,6 @@ from clinometer.results.records import Journal
 from clinometer.results.tables import pieces, scan_table, write_pieces
 from clinometer.viewing.runs import ListedRun, Stamp, stamps
 
-__all__ = ["Snapshots"]
-
 #: Answers are read again at the earliest after so many seconds, and after so many times the
 #: seconds that it took: a run on the same machine has the rest.
 RENEW_EVERY_S = 3.0

@@ -47,8 +47,6 @@ from clinometer.viewing.progress import Counter, Progress, tables_are_current
 from clinometer.viewing.runs import ListedRun, find_runs, stamps
 from clinometer.viewing.snapshots import Snapshots
 
-__all__ = ["REPORT_POLICY", "Views"]
-
 #: The report is a file of the directory, perhaps another's: its script may run, as its own policy
 #: says, but apart from the other pages (sandbox), and it may ask nothing of any server.
 REPORT_POLICY = (

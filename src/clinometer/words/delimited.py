@@ -14,8 +14,6 @@ from clinometer.errors import InputError
 from clinometer.results import check, tables
 from clinometer.results.csv_records import read_records
 
-__all__ = ["header", "records"]
-
 #: Rows in memory at a time.
 PIECE = 100_000
 ENDINGS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")

@@ -22,8 +22,6 @@ from clinometer.results import check
 from clinometer.results.csv_records import read_records
 from clinometer.results.tables import read_table
 
-__all__ = ["EMOTIONS", "read_emotions", "read_valence"]
-
 #: Plutchik's eight.
 EMOTIONS = ("anger", "anticipation", "disgust", "fear", "joy", "sadness", "surprise", "trust")
 

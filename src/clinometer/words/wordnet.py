@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["in_wordnet", "is_lemma", "is_plural", "lemma", "lemmas"]
-
 _WORDNET = files("clinometer.words") / "wordnet30"
 #: Part of speech → its letter in the list of lemmas, and its rules: ending → replacement.
 RULES = {

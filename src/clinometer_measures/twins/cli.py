@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from clinometer.authoring import StudyError
 from clinometer.cli.auditing import audit_command
 from clinometer.cli.options import command
-from clinometer.errors import StudyError
 from clinometer.stimuli import load_study
 from clinometer_measures.twins.part import part_of
 

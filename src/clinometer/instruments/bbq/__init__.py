@@ -313,21 +313,15 @@ def _complete(trial: Mapping[str, Any], study: Study, _: StereotypeWords) -> dic
     return columns
 
 
+#: What tells the rows of the published analysis apart.
+_KEYS = (
+    *("model", "study", "instrument", "mode", "intervention", "word_list", "scoring"),
+    *("control", "category", "stereotype", "dimension"),
+)
+
+
 def _analyse(scores: pl.LazyFrame) -> Tables:
     """Make the published analysis of the answers that were read."""
-    keys = [
-        "model",
-        "study",
-        "instrument",
-        "mode",
-        "intervention",
-        "word_list",
-        "scoring",
-        "control",
-        "category",
-        "stereotype",
-        "dimension",
-    ]
     right = pl.col("version") == pl.col("outcome")
     aligned = pl.col("version") == "target"
     target, person = pl.col("outcome") == "target", pl.col("outcome") != "unknown"
@@ -337,7 +331,7 @@ def _analyse(scores: pl.LazyFrame) -> Tables:
     # Outcomes are null where no option was chosen: these count in `n` alone.
     wide = (
         scores.collect()
-        .group_by(keys, maintain_order=True)
+        .group_by(_KEYS, maintain_order=True)
         .agg(
             n=pl.len().cast(pl.Int64),
             n_scored=pl.col("outcome").count().cast(pl.Int64),
@@ -348,7 +342,7 @@ def _analyse(scores: pl.LazyFrame) -> Tables:
         )
     )
     rows = wide.unpivot(
-        list(PUBLISHED), index=[*keys, "n", "n_scored"], variable_name="measure",
+        list(PUBLISHED), index=[*_KEYS, "n", "n_scored"], variable_name="measure",
         value_name="estimate",
     )  # fmt: skip
     rows = rows.filter(

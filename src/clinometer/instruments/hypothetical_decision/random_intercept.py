@@ -30,7 +30,6 @@ class RandomIntercept(NamedTuple):
     coefficients: Array  # (k,)
     errors: Array  # (k,), standard errors
     sd: float  # of the intercepts
-    residual_sd: float
 
 
 def fit_random_intercept(y: Array, design: Array, member: NDArray[np.intp]) -> RandomIntercept:
@@ -76,4 +75,4 @@ def fit_random_intercept(y: Array, design: Array, member: NDArray[np.intp]) -> R
         ratio = 0.0
     beta, inverse, variance, _ = solve(ratio)
     errors = np.sqrt(np.diag(inverse) * variance)
-    return RandomIntercept(beta, errors, math.sqrt(ratio * variance), math.sqrt(variance))
+    return RandomIntercept(beta, errors, math.sqrt(ratio * variance))

@@ -26,8 +26,6 @@ import torch
 from clinometer.errors import ModelError
 from clinometer.models.embedded.engine import Engine, Segment, prompt_chain
 
-__all__ = ["Answer", "Position", "Sampling", "choose", "complete", "fill", "side_by_side"]
-
 #: Digits of the log-probabilities that are handed out; below is rounding noise.
 DIGITS = 4
 

@@ -33,8 +33,6 @@ import torch
 from torch.nn.functional import log_softmax, scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
 
-__all__ = ["ATTENTION", "Engine", "Segment", "prompt_chain"]
-
 #: The name under which transformers finds the attention of this file.
 ATTENTION = "clinometer_segments"
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from clinometer.models.embedded.weights import fastest_dtype
 
-__all__ = ["expected_seconds"]
-
 #: Parameters that every token is multiplied with: those of the blocks.
 PARAMETERS = 106_000_000
 

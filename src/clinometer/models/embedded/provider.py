@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from clinometer.models.embedded.decoding import Answer, Decoders, Position, Sampling
     from clinometer.models.embedded.engine import Engine
 
-__all__ = ["EmbeddedModel"]
-
 #: The names after ``clinometer/``.
 MODELS = ("smollm2",)
 

@@ -25,15 +25,6 @@ from clinometer.models.libraries import hash_file, quiet, use_cache_if_offline
 if TYPE_CHECKING:
     from clinometer.models.embedded.engine import Engine
 
-__all__ = [
-    "EMBEDDED_LIBRARIES",
-    "convert_gguf",
-    "expand_weights",
-    "fastest_dtype",
-    "find_weights",
-    "load_engine",
-]
-
 #: Where the full-precision weights are on the hub.
 HUB_ID = "HuggingFaceTB/SmolLM2-135M-Instruct"
 

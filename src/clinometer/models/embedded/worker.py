@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from clinometer.models.embedded.decoding import Answer, Decoders
     from clinometer.models.embedded.engine import Engine, Segment
 
-__all__ = ["Worker"]
-
 #: Seconds that an idle model waits for further requests before it starts.
 GATHER_S = 0.005
 

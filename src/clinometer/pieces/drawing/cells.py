@@ -15,8 +15,6 @@ from clinometer.pieces.drawing.charts import Row, in_layers, tooltips, vega_lite
 from clinometer.pieces.drawing.theme import HEAT, LABEL_SIZE, text_width
 from clinometer.pieces.prose import ALPHA
 
-__all__ = ["Grid", "between", "cells", "class_colors", "class_of", "map_cell"]
-
 
 @dataclass(frozen=True)
 class Grid:

@@ -19,32 +19,6 @@ from clinometer.numbers import interval, number, p_value
 from clinometer.pieces.drawing.theme import CONFIG, LABEL_SIZE, line_styles, text_width
 from clinometer.results import Measure
 
-__all__ = [
-    "LABELS",
-    "STEP",
-    "TIPS",
-    "Axis",
-    "Row",
-    "across",
-    "banded",
-    "bare",
-    "blocks",
-    "down",
-    "ground",
-    "in_layers",
-    "in_panels",
-    "labels_width",
-    "line_channels",
-    "measured",
-    "neutral_rule",
-    "once",
-    "styled_channel",
-    "ticks",
-    "tooltips",
-    "up",
-    "vega_lite",
-]
-
 Row = dict[str, Any]
 
 Layers = Callable[[list[Row], "Axis"], list[Any]]

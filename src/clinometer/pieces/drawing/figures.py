@@ -18,8 +18,6 @@ from clinometer.pieces.prose import category_title, file_names, short_names, ver
 from clinometer.results import Measure
 from clinometer.texts import write_bytes, write_text
 
-__all__ = ["Figure", "around_zero", "mark_row", "per_mode", "write_drawing", "write_figures"]
-
 
 @dataclass(frozen=True)
 class Figure:

@@ -27,18 +27,6 @@ from clinometer.pieces.drawing.charts import (
 from clinometer.pieces.drawing.theme import category_colors
 from clinometer.pieces.prose import cut
 
-__all__ = [
-    "STAR",
-    "around",
-    "bars",
-    "dots",
-    "forest",
-    "intervals",
-    "profile_rows",
-    "range_text",
-    "shortened",
-]
-
 _TIPS = (
     ("Network", "network"),
     ("About", "about"),

@@ -10,8 +10,6 @@ import altair as alt
 from clinometer.pieces.drawing import charts
 from clinometer.pieces.drawing.charts import Axis, Row
 
-__all__ = ["Panel", "scatter"]
-
 
 class Panel(NamedTuple):
     """One quantity against size: its axis, and a row per model and mode with mean and interval."""

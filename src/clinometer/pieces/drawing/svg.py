@@ -19,8 +19,6 @@ import vl_convert
 from clinometer.pieces.drawing.theme import light, text_width
 from clinometer.texts import visible
 
-__all__ = ["draw", "for_file", "for_page"]
-
 _SVG = "{http://www.w3.org/2000/svg}"
 
 #: Elements that draw.

@@ -15,20 +15,6 @@ from importlib.resources import files
 from itertools import cycle
 from typing import Any
 
-__all__ = [
-    "ACTIVATION",
-    "CONFIG",
-    "HEAT",
-    "HEAT_STEPS",
-    "LABEL_SIZE",
-    "YES",
-    "category_colors",
-    "line_styles",
-    "light",
-    "stylesheet",
-    "text_width",
-]
-
 _CATEGORIES = ("race", "gender", "religion", "health")
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 

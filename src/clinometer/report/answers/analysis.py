@@ -13,16 +13,9 @@ from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import scale
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    STEREOTYPE,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import FROM, STEREOTYPE, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
-
-__all__ = ["analysis_section", "largest_effect"]
 
 #: Above this many rows there is only the table.
 MOST_ROWS = 60

@@ -11,6 +11,7 @@ from typing import Any
 
 from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.findings import Finding
+from clinometer.pieces.prose import full_stop
 from clinometer.pieces.sections import Answered, Quote, Summary
 from clinometer.pieces.tables import ReportTable
 
@@ -127,9 +128,5 @@ def _quotes(lean: Strongest) -> tuple[str, Quote, Quote]:
 def _full_stops(answers: Sequence[Answered]) -> tuple[Answered, ...]:
     """End each sentence in a full stop; a question without an answer is left out."""
     return tuple(
-        (name, tuple(map(_full_stop, sentences))) for name, sentences in answers if any(sentences)
+        (name, tuple(map(full_stop, sentences))) for name, sentences in answers if any(sentences)
     )
-
-
-def _full_stop(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "”")) else f"{sentence}."

@@ -15,19 +15,10 @@ from clinometer.pieces.drawing.intervals import forest
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import WORST, chance_note
 from clinometer.pieces.sections import Section, Statement
-from clinometer.pieces.tables import (
-    MODE,
-    MODEL,
-    ROW,
-    STEREOTYPE,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import MODE, MODEL, ROW, STEREOTYPE, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
 from clinometer.reference import INTERVENTIONS
 from clinometer.results import CONDITIONS
-
-__all__ = ["change", "change_section", "changes"]
 
 #: Above this many models, modes and candidates of a factor, the brief leaves changes to sections.
 MOST_SENTENCES = 4

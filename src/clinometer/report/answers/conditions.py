@@ -14,17 +14,9 @@ from clinometer.pieces.drawing.intervals import dots, forest
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.prose import MEANINGS
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    STEREOTYPE,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import FROM, STEREOTYPE, TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import REASONS
-
-__all__ = ["compliance_section", "order_section", "wording_section"]
 
 #: Above this many rows the page shows compliance per stereotype; the file has every pair.
 MOST_ROWS = 150

@@ -20,18 +20,9 @@ from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import WORST, endings, scale, short_names
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    LEAN,
-    MEAN,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import FROM, LEAN, MEAN, TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import Measure
-
-__all__ = ["content_section"]
 
 #: Above this many models and dimensions their verdicts are counted per dimension.
 MOST_SENTENCES = 12

@@ -12,8 +12,6 @@ from clinometer.errors import ClinometerError
 from clinometer.pieces.plan import PlanFacts, read_plan
 from clinometer.pieces.prose import as_argument
 
-__all__ = ["EarlierAudit", "read_earlier"]
-
 
 class EarlierAudit(NamedTuple):
     """An earlier audit of the same models and stereotypes."""

@@ -20,8 +20,6 @@ from clinometer.pieces.views import AnswerResults
 from clinometer.results import CONDITIONS
 from clinometer.results.logprobs import readable_prompt
 
-__all__ = ["ExampleAnswer", "example_section", "examples", "passages"]
-
 #: Up to this many groups of answers (model × mode × stereotype …), each shows all it should.
 MOST_GROUPS = 400
 #: Above this many, each stereotype of an instrument shows one model and mode, the next another.

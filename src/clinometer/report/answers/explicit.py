@@ -20,18 +20,10 @@ from clinometer.pieces.frames import in_order
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.prose import capital, chance_note
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    VERDICT,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import FROM, VERDICT, TableColumn, TableSpec, head
 from clinometer.pieces.views import AnswerResults
 from clinometer.reference import load_published
 from clinometer.statistics.explicitness import share_of_scale
-
-__all__ = ["explicit_section"]
 
 #: Above this many gaps over all stereotypes there are no sentences.
 MOST_SENTENCES = 6

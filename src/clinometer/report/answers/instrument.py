@@ -21,15 +21,7 @@ from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import WORST, capital, category_title, first_few, splits_text
 from clinometer.pieces.published import published_section
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    LEAN,
-    MEAN,
-    ROW,
-    STEREOTYPE,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import FROM, LEAN, MEAN, ROW, STEREOTYPE, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
 from clinometer.report.answers import conditions
 from clinometer.report.answers.analysis import analysis_section
@@ -41,8 +33,6 @@ from clinometer.report.answers.words import word_section
 from clinometer.results import CONDITIONS
 from clinometer.results.ranges import RANGES
 from clinometer.statistics.splits import FEWEST_SPLITS
-
-__all__ = ["draw_sections", "instrument_sections"]
 
 #: What a control is for, by its kind.
 _CONTROLS = {

@@ -13,8 +13,6 @@ from clinometer.pieces.findings import ALL
 from clinometer.pieces.prose import OPEN_WORDS, capital, category_title, cut, headline_kind
 from clinometer.pieces.views import InstrumentResults
 
-__all__ = ["overview_figure"]
-
 #: Instruments whose stereotypes are drawn side by side, and rows of a drawing; with more, means.
 MOST_PANELS, MOST_ROWS = 3, 45
 

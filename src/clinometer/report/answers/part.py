@@ -26,8 +26,6 @@ from clinometer.report.answers.summary import sum_up
 from clinometer.results import DECISIONS
 from clinometer.results.verdicts import explained
 
-__all__ = ["answer_part"]
-
 #: Above this many, what system prompts change stands with each measure, not in brief.
 MOST_CHANGES = 6
 

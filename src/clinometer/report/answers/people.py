@@ -6,17 +6,8 @@ import polars as pl
 
 from clinometer.pieces.frames import place
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    LEAN,
-    MEAN,
-    STEREOTYPE,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import FROM, LEAN, MEAN, STEREOTYPE, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
-
-__all__ = ["WORD_FORMS", "people_section"]
 
 #: Kind of a control → how the groups of its stereotypes are named; null: the words themselves.
 WORD_FORMS = {None: "the study’s word alone", "things": "things"}

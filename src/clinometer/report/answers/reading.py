@@ -29,8 +29,6 @@ from clinometer.results.schemas import ORDERS
 from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.statistics.reliability import RELIABILITY
 
-__all__ = ["read_results", "varying_factors"]
-
 #: What compliance is counted by.
 _GROUPS = (
     "model",

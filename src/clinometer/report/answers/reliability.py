@@ -11,15 +11,9 @@ from clinometer.numbers import bracketed, count, number, percent, plain_text
 from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import FROM, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
 from clinometer.statistics.reliability import FACETS
-
-__all__ = ["reliability_section"]
 
 _COEFFICIENTS = (
     "Reliability of the means of the stereotypes. Split halves: correlation of two halves of the "

@@ -12,8 +12,6 @@ from clinometer.pieces.views import InstrumentResults
 from clinometer.report.answers.findings import MOST_ANSWERS
 from clinometer.statistics.planning import smallest_effects
 
-__all__ = ["sensitivity"]
-
 #: Probability with which a lean that is stated is found.
 _CHANCE = 0.8
 

@@ -14,20 +14,10 @@ from clinometer.pieces.paragraphs import Paragraphs
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.prose import endings, short_names, with_numbers
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    MODE,
-    ROW,
-    Render,
-    ReportTable,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import MODE, ROW, Render, ReportTable, TableColumn, TableSpec, head
 from clinometer.pieces.views import InstrumentResults
 from clinometer.results import ASSOCIATIONS, DECISIONS
 from clinometer.statistics.summaries import unscored_share
-
-__all__ = ["size_section"]
 
 
 def size_section(plan: PlanFacts, instruments: Sequence[InstrumentResults]) -> Section | None:

@@ -15,16 +15,8 @@ from clinometer.pieces.drawing.theme import HEAT, HEAT_STEPS
 from clinometer.pieces.frames import in_order, place
 from clinometer.pieces.plan import PlanFacts
 from clinometer.pieces.sections import Section
-from clinometer.pieces.tables import (
-    FROM,
-    STEREOTYPE,
-    ReportTable,
-    TableColumn,
-    TableSpec,
-)
+from clinometer.pieces.tables import FROM, STEREOTYPE, ReportTable, TableColumn, TableSpec
 from clinometer.pieces.views import InstrumentResults
-
-__all__ = ["word_section"]
 
 #: Above this many pairs per stereotype the mean over them is shown.
 MOST_PAIRS = 3

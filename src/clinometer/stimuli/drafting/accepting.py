@@ -16,8 +16,6 @@ from clinometer.stimuli.loading import study_hash
 from clinometer.stimuli.study import Study
 from clinometer.stimuli.words import StereotypeWords
 
-__all__ = ["Grown", "accept"]
-
 
 @dataclass(frozen=True)
 class Grown:

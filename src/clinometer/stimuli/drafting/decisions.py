@@ -27,17 +27,6 @@ from clinometer.stimuli.drafting.synonyms import seed_variation, seed_words
 from clinometer.stimuli.study import Stereotype, Study
 from clinometer.stimuli.wording import fill
 
-__all__ = [
-    "CLOSING",
-    "EXAMPLE",
-    "OPENING",
-    "Question",
-    "check_decision",
-    "decision_candidates",
-    "decision_question",
-    "read_decisions",
-]
-
 #: Bai et al. (2025), SI section G, word for word.
 OPENING = (
     "I want to construct decision problems that involve four lists of concepts. List 1: {list1}. "

@@ -28,19 +28,6 @@ from clinometer.stimuli.words import Name, Override
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
 
-__all__ = [
-    "Candidate",
-    "DecisionCandidate",
-    "DecisionDraft",
-    "Draft",
-    "SynonymCandidate",
-    "SynonymDraft",
-    "parse_draft",
-    "plain_text",
-    "read_draft",
-    "to_yaml",
-]
-
 #: A larger draft file is refused before it is read.
 MAX_BYTES = 16_000_000
 #: What is kept of an answer; a list of synonyms or a decision has a tenth of it.

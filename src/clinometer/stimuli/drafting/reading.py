@@ -11,8 +11,6 @@ from typing import Any
 from clinometer.stimuli.drafting.drafts import plain_text
 from clinometer.stimuli.words import StereotypeWords, word_key
 
-__all__ = ["DraftReading", "SLOTS", "listed_words", "read_synonyms", "restore_slots"]
-
 _SEPARATOR = re.compile(r"\s+[-–—~]+\s+|\s*(?:[-=–—]+>|→|⇒|[:=\t|–—])\s*")
 _LEADING = re.compile(r"^\s*(?:[-*•+]\s+|\(?\d{1,3}[.):]\s*)+")
 _MARKS = " \t*_`\"'“”‘’[](){}.,;"

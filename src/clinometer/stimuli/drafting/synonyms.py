@@ -23,15 +23,6 @@ from clinometer.stimuli.drafting.valence import Lexicon, check_valence
 from clinometer.stimuli.study import Stereotype, Study
 from clinometer.stimuli.words import StereotypeWords, Word, word_key
 
-__all__ = [
-    "PROMPT",
-    "check_synonyms",
-    "seed_variation",
-    "seed_words",
-    "synonym_candidate",
-    "synonym_prompt",
-]
-
 #: Bai et al. (2025), SI section E, word for word.
 PROMPT = "Generate one synonym for each word in the following list: {words}"
 

@@ -14,8 +14,6 @@ from statistics import fmean
 from clinometer.numbers import number, signed
 from clinometer.stimuli.words import word_key
 
-__all__ = ["Lexicon", "check_valence"]
-
 NOT_CHECKED = "not checked (no lexicon given)"
 
 #: A synonym drifts when it is this much more or less pleasant than its seed (range −1 to 1) …
