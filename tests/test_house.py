@@ -140,9 +140,6 @@ INSTRUMENTS = "clinometer.instruments"
 #: From which an instrument may take what is no public name: its analyses, on the engine.
 ENGINES = ("clinometer.statistics", "clinometer.papers")
 
-#: From which the command of an instrument, `cli.py` of its folder, may take more.
-COMMANDS = {"clinometer.cli.auditing", "clinometer.cli.options", "clinometer.stimuli"}
-
 
 def test_an_instrument_imports_public_names_alone() -> None:
     """So that what holds for ours holds for one of another package."""
@@ -152,7 +149,7 @@ def test_an_instrument_imports_public_names_alone() -> None:
         own = INSTRUMENTS if package.parent == SRC else f"clinometer_measures.{package.name}"
         for path in package.rglob("*.py"):
             named = {name for name in modules(path) if not name.startswith((own, *ENGINES))}
-            assert named <= public | (COMMANDS if path.name == "cli.py" else set()), path
+            assert named <= public, path
 
 
 def test_a_measure_takes_of_an_instrument_what_its_module_declares() -> None:
@@ -203,7 +200,7 @@ def test_the_page_lists_the_rooms_and_each_imports_only_rooms_above_it() -> None
 
 FLAT = {
     "Asking", "Design", "Finding", "INSTRUMENTS", "Inference", "PlanOptions", "Recording", "Study",
-    "ClinometerError", "allocate", "ask", "audit", "audit_recorded", "collect_answers",
+    "ClinometerError", "allocate", "app", "ask", "audit", "audit_recorded", "collect_answers",
     "compare", "draw", "estimate", "findings", "load_study", "merge", "power", "read_results",
     "score", "shard_audit", "write_report",
 }  # fmt: skip

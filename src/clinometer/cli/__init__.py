@@ -10,8 +10,8 @@ from clinometer.families import families
 
 __all__ = ["command_groups", "commands", "main"]
 
-#: What the help calls a group of commands → command → the module that holds it, of this room where
-#: no other is named, and one line of help.
+#: What the help calls a group of commands → command → the module of this room that holds it, and
+#: one line of help.
 _COMMANDS = {
     "Start here": {
         "demo": (
@@ -20,7 +20,7 @@ _COMMANDS = {
         ),
         "audit": ("auditing", "Measure the bias of a model and write a report."),
         "twins": (
-            "clinometer_measures.twins.cli",
+            "twins",
             "Ask a prompt of your own system of people who differ in one thing.",
         ),
         "check": ("checking", "Say what a model can do and what an audit costs, in a call a mode."),
@@ -84,18 +84,13 @@ _OF_FAMILIES = "Networks and hidden states"
 def command_groups() -> Mapping[str, Mapping[str, tuple[str, str]]]:
     """Return the groups of commands, in the order of use; a command has a module, and its help."""
     groups = {
-        title: {name: (_full_name(module), text) for name, (module, text) in group.items()}
+        title: {name: (f"{__name__}.{module}", text) for name, (module, text) in group.items()}
         for title, group in _COMMANDS.items()
     }
     groups[_OF_FAMILIES] = {}
     for family in families().values():
         groups[_OF_FAMILIES].update(family.commands)
     return groups
-
-
-def _full_name(module: str) -> str:
-    """Return the full name of a module; one without a dot is of this room."""
-    return module if "." in module else f"{__name__}.{module}"
 
 
 @cache

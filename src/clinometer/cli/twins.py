@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from clinometer.authoring import StudyError
 from clinometer.cli.auditing import audit_command
 from clinometer.cli.options import command
-from clinometer.stimuli import load_study
-from clinometer_measures.twins.part import part_of
-
-__all__ = ["twins_command"]
 
 #: What `--example` asks: a study, and a simulated app that treats groups differently.
 EXAMPLE = ("refunds", "simulated/leaning")
@@ -41,14 +35,17 @@ def twins_command(study: str | None, example: bool, rest: tuple[str, ...]) -> No
         models = models or [_target(study)]
     asked = ("--study", study, "--instrument", "twins", "--controls", "--no-profile")
     out = () if "--out" in rest else ("--out", f"results/twins-{Path(study).stem}")
-    sys.exit(audit_command.main([*models, *asked, *out, *rest], "clinometer twins"))
+    audit_command.main([*models, *asked, *out, *rest], "clinometer twins", standalone_mode=False)
 
 
 def _target(study: str) -> str:
     """Return whom a study asks; raises StudyError if it does not say."""
-    part = part_of(load_study(study))
+    from clinometer.errors import StudyError
+    from clinometer.stimuli import load_study  # imports tables
+
+    part = load_study(study).instruments.raw().get("twins")
     if part is None:
         raise StudyError(f"{study}: it has no twins")
-    if not part.target:
+    if not part.get("target"):
         raise StudyError(f"{study}: instruments.twins has no target; name a MODEL after it")
-    return part.target
+    return str(part["target"])

@@ -1,0 +1,83 @@
+"""``clinometer twins``: the audit of a prompt of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import clinometer as cm
+
+Run = Callable[..., tuple[int, str, str]]
+
+STUDY = """
+name: loans
+instruments:
+  twins:
+    {target}
+    outcome: {{kind: choice, good: 'yes', bad: 'no'}}
+    people:
+      women: {{marginalized: women, default: men}}
+    prompts:
+      as_it_stands: "{{person}} wants a loan. Yes or no?"
+      again: "A loan is what {{person}} wants. Yes or no?"
+stereotypes:
+  women: {{category: gender, marginalized: [Ann, Eve, Ida], default: [Bob, Dan, Tim]}}
+  sure:
+    category: sure
+    control: positive
+    marginalized: [a thief, a liar]
+    default: [a saint, a client]
+"""
+APP = """
+def answer(prompt):
+    is_liked = any(word in prompt for word in ("Bob", "Dan", "Tim", "saint", "client"))
+    return "Yes." if is_liked else "No."
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "lender.py").write_text(APP, "utf-8")
+    (tmp_path / "loans.yaml").write_text(STUDY.format(target="target: app/lender:answer"), "utf-8")
+    (tmp_path / "open.yaml").write_text(STUDY.format(target=""), "utf-8")
+    return tmp_path
+
+
+def test_a_function_of_the_folder_is_audited(run: Run, folder: Path) -> None:
+    code, out, _ = run("twins", "loans.yaml", "--iterations", "12")
+    assert code == 0 and "Gender" in out
+    (finding,) = (f for f in cm.findings("results/twins-loans") if f.level == "stereotype")
+    assert finding.direction == "men are answered “yes” more often than women (100 and 0 of 100)"
+    assert finding.valid
+
+
+def test_a_model_may_be_named_and_options_are_those_of_audit(run: Run, folder: Path) -> None:
+    code, out, _ = run("twins", "open.yaml", "simulated/neutral", "--out", "r", "--iterations", "4")
+    assert code == 0 and "simulated/neutral" in out and Path("r/report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("twins",), "name a STUDY"),
+        (("twins", "open.yaml"), "has no target; name a MODEL"),
+        (("twins", "bai2025"), "it has no twins"),
+        (("twins", "missing.yaml"), "missing.yaml: no such file"),
+        (("twins", "loans.yaml", "--sise", "quick"), "No such option"),
+    ],
+)
+def test_what_cannot_be_asked_is_a_line(
+    run: Run, folder: Path, words: tuple[str, ...], says: str
+) -> None:
+    code, _, err = run(*words)
+    assert code == 2 and says in err and len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_the_example_asks_nothing_of_the_network(run: Run, folder: Path) -> None:
+    code, out, _ = run("twins", "--example")
+    assert code == 0 and "get the refund" in out
