@@ -25,6 +25,7 @@ NAMES = (
         "emergent",
         "decisions",
         "single_words",
+        "cries_wolf",
         "wide",
         "planning",
         "sizes",

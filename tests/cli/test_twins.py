@@ -15,15 +15,14 @@ STUDY = """
 name: loans
 instruments:
   twins:
-    {target}
-    outcome: {{kind: choice, good: 'yes', bad: 'no'}}
+    outcome: {kind: choice, good: 'yes', bad: 'no'}
     people:
-      women: {{marginalized: women, default: men}}
+      women: {marginalized: women, default: men}
     prompts:
-      as_it_stands: "{{person}} wants a loan. Yes or no?"
-      again: "A loan is what {{person}} wants. Yes or no?"
+      as_it_stands: "{person} wants a loan. Yes or no?"
+      again: "A loan is what {person} wants. Yes or no?"
 stereotypes:
-  women: {{category: gender, marginalized: [Ann, Eve, Ida], default: [Bob, Dan, Tim]}}
+  women: {category: gender, marginalized: [Ann, Eve, Ida], default: [Bob, Dan, Tim]}
   sure:
     category: sure
     control: positive
@@ -42,13 +41,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "lender.py").write_text(APP, "utf-8")
-    (tmp_path / "loans.yaml").write_text(STUDY.format(target="target: app/lender:answer"), "utf-8")
-    (tmp_path / "open.yaml").write_text(STUDY.format(target=""), "utf-8")
+    (tmp_path / "loans.yaml").write_text(STUDY, "utf-8")
     return tmp_path
 
 
 def test_a_function_of_the_folder_is_audited(run: Run, folder: Path) -> None:
-    code, out, _ = run("twins", "loans.yaml", "--iterations", "12")
+    code, out, _ = run("twins", "loans.yaml", "app/lender:answer", "--iterations", "12")
     assert code == 0 and "Gender" in out
     (finding,) = (f for f in cm.findings("results/twins-loans") if f.level == "stereotype")
     assert finding.direction == "men are answered “yes” more often than women (100 and 0 of 100)"
@@ -56,7 +54,9 @@ def test_a_function_of_the_folder_is_audited(run: Run, folder: Path) -> None:
 
 
 def test_a_model_may_be_named_and_options_are_those_of_audit(run: Run, folder: Path) -> None:
-    code, out, _ = run("twins", "open.yaml", "simulated/neutral", "--out", "r", "--iterations", "4")
+    code, out, _ = run(
+        "twins", "loans.yaml", "simulated/neutral", "--out", "r", "--iterations", "4"
+    )
     assert code == 0 and "simulated/neutral" in out and Path("r/report.html").is_file()
 
 
@@ -64,10 +64,11 @@ def test_a_model_may_be_named_and_options_are_those_of_audit(run: Run, folder: P
     ("words", "says"),
     [
         (("twins",), "name a STUDY"),
-        (("twins", "open.yaml"), "has no target; name a MODEL"),
-        (("twins", "bai2025"), "it has no twins"),
-        (("twins", "missing.yaml"), "missing.yaml: no such file"),
-        (("twins", "loans.yaml", "--sise", "quick"), "No such option"),
+        (("twins", "loans.yaml"), "and a MODEL"),
+        (("twins", "loans.yaml", "app/lender"), "expected app/MODULE:FUNCTION"),
+        (("twins", "bai2025", "simulated/neutral"), "has no instrument 'twins'"),
+        (("twins", "missing.yaml", "simulated/neutral"), "missing.yaml: no such file"),
+        (("twins", "loans.yaml", "simulated/neutral", "--sise", "quick"), "No such option"),
     ],
 )
 def test_what_cannot_be_asked_is_a_line(

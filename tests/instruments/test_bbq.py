@@ -117,6 +117,14 @@ def test_scores_of_unifiedqa_as_published(shared_data: Path, answered: str) -> N
         ]
 
 
+def test_answers_at_two_temperatures_are_analysed_apart() -> None:
+    rows = [(str(k), "The first option") for k in range(40)]
+    both = pl.concat([answers(*rows, temperature=t) for t in ("0", "1")])
+    estimates = estimate(score(both, STUDY, instrument="bbq")).filter(measure="bbq_accuracy")
+    assert {*estimates["temperature"]} == {"0", "1"}
+    assert estimates.filter(temperature="0")["n"].sum() == len(rows)
+
+
 def test_the_mean_score_is_a_hundredth_of_the_bias_score() -> None:
     rows = [(str(k), "The first option") for k in range(40)]
     scores = score(answers(*rows), STUDY, instrument="bbq")

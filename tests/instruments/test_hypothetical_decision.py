@@ -115,6 +115,14 @@ def test_shares_of_yes_and_a_logistic_effect_of_free_answers() -> None:
     assert mean == pytest.approx(0.3)
 
 
+def test_answers_at_two_temperatures_are_analysed_apart() -> None:
+    asked = pl.concat([person(race=race, response="Yes.") for race in ("Black", "white")])
+    both = pl.concat([asked.with_columns(temperature=pl.lit(t)) for t in ("0", "1")])
+    estimates = estimate(score(both, STUDY, instrument=NAME))
+    shares = estimates.filter(measure="hypothetical_yes", stereotype="race_black")
+    assert sorted(shares["temperature"]) == ["0", "0", "1", "1"]
+
+
 @pytest.mark.parametrize(
     ("answers", "message"),
     [(person(race="black"), "race 'black'; allowed are white, Black"),

@@ -119,18 +119,20 @@ def _say_scores(path: Path) -> None:
     import polars as pl
 
     from clinometer.contracts.catalogue import measure_of
+    from clinometer.results import CONDITIONS
 
     # Read again, and few columns: the scores of large tables are never in memory together.
     parquet = path.suffix == ".parquet"
     table = pl.scan_parquet(path) if parquet else pl.scan_csv(path, infer_schema=False)
-    run = ["model", "instrument", "intervention"]
+    run = ["model", "instrument", *CONDITIONS]
     scores = table.select(*run, "score", "reason").collect()
     lines = []
-    for (model, measure, condition), part in scores.group_by(run, maintain_order=True):
+    for (model, measure, *conditions), part in scores.group_by(run, maintain_order=True):
         neutral = measure_of(measure).neutral
         mean = part.select(pl.col("score").cast(pl.Float64).mean()).item()
         mean_text = "no score" if mean is None else f"mean {number(mean)} (neutral {neutral:g})"
-        condition_text = "" if condition == "none" else f", {condition}"
+        stated = (condition for condition in conditions if condition not in (None, "", "none"))
+        condition_text = "".join(f", {condition}" for condition in stated)
         lines.append(f"{model}, {measure}{condition_text}: {mean_text}; {_counts_text(part)}")
     if len(lines) != 1:
         lines.append(_counts_text(scores))

@@ -175,8 +175,6 @@ class TwinsPart(Strict):
     """Of which one is the prompt as it stands."""
     outcome: Outcome
     people: dict[Name, People] = {}
-    target: str = ""
-    """Whom `clinometer twins` asks, as an audit names it; empty: whoever is named with it."""
 
 
 def part_of(study: Study) -> TwinsPart | None:

@@ -39,6 +39,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.authoring import (
+    CONDITIONS,
     LOGITS,
     MODES,
     TEXT,
@@ -315,7 +316,7 @@ def _complete(trial: Mapping[str, Any], study: Study, _: StereotypeWords) -> dic
 
 #: What tells the rows of the published analysis apart.
 _KEYS = (
-    *("model", "study", "instrument", "mode", "intervention", "word_list", "scoring"),
+    *("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring"),
     *("control", "category", "stereotype", "dimension"),
 )
 

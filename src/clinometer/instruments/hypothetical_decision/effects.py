@@ -13,7 +13,7 @@ import math
 import numpy as np
 import polars as pl
 
-from clinometer.authoring import Measure, Tables, as_estimates
+from clinometer.authoring import CONDITIONS, Measure, Tables, as_estimates
 from clinometer.statistics.intervals import interval_around
 
 __all__ = ["MEASURES", "analyse"]
@@ -41,7 +41,7 @@ _KEYS = [
     "study",
     "instrument",
     "mode",
-    "intervention",
+    *CONDITIONS,
     "word_list",
     "scoring",
     "control",
@@ -128,7 +128,7 @@ def _shifts(scores: pl.DataFrame) -> pl.DataFrame:
         "model",
         "study",
         "mode",
-        "intervention",
+        *CONDITIONS,
         "scoring",
         "stereotype",
         "version",
