@@ -82,3 +82,14 @@ def test_what_cannot_be_asked_is_a_line(
 def test_the_example_asks_nothing_of_the_network(run: Run, folder: Path) -> None:
     code, out, _ = run("twins", "--example")
     assert code == 0 and "get the refund" in out
+
+
+def test_files_of_requests_run_no_function_that_they_name(run: Run, folder: Path) -> None:
+    """They may come from anywhere, and `app/os:system` is a function of one text."""
+    (folder / "lender.py").write_text("def answer(prompt):\n    open('ran', 'w')\n", "utf-8")
+    asked = ("--study", "loans.yaml", "--instrument", "twins", "--mode", "free", "--size", "quick")
+    code, _, err = run("plan", "app/lender:answer", *asked, "--out", "shards")
+    assert code == 0, err
+    code, _, err = run("answer", "shards")
+    assert code == 2 and "no file names code to run" in err
+    assert not (folder / "ran").exists()

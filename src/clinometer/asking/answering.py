@@ -82,6 +82,9 @@ class ShardAnswerer:
 
     @cached_property
     def _open_model(self) -> Model:
+        # The name comes from a file, which may come from anywhere.
+        if find_provider(self.model).own:
+            raise ModelError(f"{self.model}: no file names code to run; clinometer audit asks it")
         # All settings of a call are in its request.
         model: Model = open_model(self.model, Generation(None, None, None), self.connection)
         return model

@@ -28,6 +28,8 @@ class Provider:
     """Asks no model: answers with planted leans; see `clinometer.simulated`."""
     seeded: bool = False
     """A seed fixes the answers; other providers ignore or refuse one."""
+    own: bool = False
+    """A system of its user's own, whose name says what code is run: no file may name it."""
     exact: bool = False
     """Gives the log-probability of whole options."""
     opened: bool = False
@@ -104,7 +106,7 @@ PROVIDERS: Mapping[str, Provider] = {
         reasoning_budget={"thinking": {"type": "enabled", "budget_tokens": None}},
     ),
     # A system of the user's own (`models.apps`), asked as it stands.
-    "app": Provider(logprobs=False, schemas=False, choices=False, reasons=False),
+    "app": Provider(own=True, logprobs=False, schemas=False, choices=False, reasons=False),
     "azureai": _TEXT,
     # Schemas: of Claude alone.
     "bedrock": Provider(logprobs=False, choices=False, reasoning_tokens=True),
