@@ -176,7 +176,7 @@ def shared_variances(
 
     `ratio`: `Prior.shared`.
     """
-    deviations = variances.responses ** 0.5
+    deviations = variances.responses**0.5
     uniform = even_points(len(variances.usual), len(SHARED))
     return [
         (factor, factor.variances(deviations, ratio, uniform[:, factor.place]))
