@@ -174,7 +174,7 @@ class PlannedPage:
         """
         measure = self.means[0].measure
         effects = _GRID * (measure.high - measure.neutral)
-        chances_at = cache(lambda step: self.chances(effects[step], margins))
+        chances_at = cache(lambda step: self.chances(float(effects[step]), margins))
         # Means of equal designs are alike: their drawings add up.
         alike: dict[tuple[int, float], list[int]] = {}
         for place, mean in enumerate(self.means):
