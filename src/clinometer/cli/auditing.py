@@ -347,6 +347,13 @@ def report_command(
     In a directory without answers (only association networks or hidden states) the tables stay
     as they are and only the report is written.
     """
+    from clinometer.results.records import read_plan
+
+    plan = directory / "plan.json"
+    # Other families have estimates without a plan.
+    if not plan.is_file() and not (directory / "estimates.parquet").is_file():
+        read_plan(plan)  # raises what is missing, before the rest is imported
+
     from clinometer.asking.plan import record_sizes
     from clinometer.audits.tabulating import tabulate
     from clinometer.directory.results import all_tables, read_detail
@@ -356,8 +363,7 @@ def report_command(
 
     if sizes is not None:
         record_sizes(directory, sizes)
-    # Other families have estimates without a plan; with neither, `tabulate` says what is missing.
-    if (directory / "plan.json").is_file() or not (directory / "estimates.parquet").is_file():
+    if plan.is_file():
         tabulate(directory, scoring)
     say_findings(directory, write_report(directory), as_json=as_json, verbose=verbose)
     notes = unfinished(read_detail(directory, "progress"))  # a note per model

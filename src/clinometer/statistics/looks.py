@@ -24,7 +24,6 @@ from functools import cache
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from clinometer.errors import InputError
@@ -110,6 +109,8 @@ def level_of_look(level: float, looks: tuple[float, ...]) -> float:
     >>> round(level_of_look(0.05, (0.5, 1.0)), 4)  # as in Pocock's table
     0.0294
     """
+    from scipy.optimize import brentq  # takes long to import; few runs have looks
+
     # Between one test and tests that have nothing in common.
     least, most = ndtri(1.0 - level / 2.0), ndtri(1.0 - level / 2.0 / len(looks))
     boundary = brentq(lambda z: _chance_beyond(z, looks) - level, least, most, xtol=1e-12)

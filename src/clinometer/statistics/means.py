@@ -186,6 +186,39 @@ def _means_within(
     return by_key
 
 
+def drawn_means(
+    units: pl.DataFrame,
+    draws: Sequence[Array],
+    bounds: tuple[float, float],
+    levels: Sequence[str],
+    n_prompts: int,
+) -> dict[tuple[Any, ...], list[Ranges]]:
+    """Return the means of draws of the scores of units, by level and keys, one for each draw.
+
+    As `means` of each draw for these and other prompts, but the designs are set out once, and all
+    answers count as scored. After `n_prompts` draws means in these prompts are left out where
+    something is told of others.
+
+    `draws`: (units,) each. Other parameters are those of `means`.
+    """
+    by_key: dict[tuple[Any, ...], list[Ranges]] = {}
+    # In the place of a value the row, by which the values of each draw are found.
+    numbered = units.with_row_index("row")
+    columns = {"value": "row", "weight": "n"}
+    for fixed, strata in strata_of(numbered, columns, _INFERRED_WITHIN, STRATA_KEYS):
+        rows = [stratum.values.astype(np.intp) for stratum in strata]
+        for number, draw in enumerate(draws):
+            drawn = [replace(s, values=draw[place]) for s, place in zip(strata, rows, strict=True)]
+            prior = prior_of(fixed["mode"])
+            prompts = number < n_prompts
+            run = InferredRun(drawn, _Ends(bounds), prior, others=False, prompts=prompts)
+            for level, key, ranges in run.means(levels):
+                by_name = {**fixed, **key}
+                names = (by_name[name] for name in keys_of(level))
+                by_key.setdefault((level, *names), []).append(ranges)
+    return by_key
+
+
 def inferred_run(
     strata: Sequence[Stratum], bounds: tuple[float, float], mode: str | None
 ) -> InferredRun | None:
@@ -252,12 +285,14 @@ class InferredRun:
         prior: Prior | None,
         *,
         others: bool = True,
+        prompts: bool = True,
     ) -> None:
         """Infer the variances; without a prior there are only these prompts.
 
-        `others`: whether means for other stereotypes are wanted, too.
+        `others`: whether means for other stereotypes are wanted, too; `prompts`: whether those in
+        these prompts are where others are told of.
         """
-        self.strata, self.ends, self.others = strata, ends, others
+        self.strata, self.ends, self.others, self.prompts = strata, ends, others, prompts
         self.designs = [stratum.design for stratum in strata]
         self.variances: Variances | None = None
         if prior is None or all(design.size < 2 for design in self.designs):
@@ -280,15 +315,21 @@ class InferredRun:
 
     def means(self, levels: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
         """Yield level, keys and mean of each group of stereotypes, or of each of their wordings."""
+        grouped = {level: self._group(level) for level in levels if level != "cell"}
+        # A mean over a single stereotype is that of the stereotype, at each level.
+        single = {m[0] for groups in grouped.values() for m in groups.values() if len(m) == 1}
+        stereotypes = self._stereotypes(sorted(single))
         for level in levels:
             if level == "cell":
                 yield from self._cells()
                 continue
-            grouped = self._group(level)
-            # A mean over a single stereotype is that of the stereotype.
-            several = {key: members for key, members in grouped.items() if len(members) > 1}
-            single = {key: members[0] for key, members in grouped.items() if key not in several}
-            for key, ranges in (*self._stereotypes(single), *self._groups(several)):
+            several: dict[_Key, list[int]] = {}
+            for key, members in grouped[level].items():
+                if len(members) > 1:
+                    several[key] = members
+                else:
+                    yield level, dict(key), stereotypes[members[0]]
+            for key, ranges in self._groups(several):
                 yield level, dict(key), ranges
 
     def differences(self, levels: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
@@ -341,14 +382,16 @@ class InferredRun:
         shares[list(members)] = 1.0 / len(members)
         return shares
 
-    def _stereotypes(self, places: Mapping[_Key, int]) -> Iterator[tuple[_Key, Ranges]]:
-        """Yield the means of single stereotypes."""
-        shares_and_charges = [self._shares_and_charge(place) for place in places.values()]
+    def _stereotypes(self, places: Sequence[int]) -> dict[int, Ranges]:
+        """Return the means of single stereotypes, by place."""
+        shares_and_charges = [self._shares_and_charge(place) for place in places]
         shares, charges = zip(*shares_and_charges, strict=True) if shares_and_charges else ((), ())
-        errors = self._single_errors(list(places.values()), np.array(shares), charges)
-        for (key, place), error in zip(places.items(), errors, strict=True):
+        errors = self._single_errors(places, np.array(shares), charges)
+        by_place = {}
+        for place, error in zip(places, errors, strict=True):
             everything = np.ones(len(self.strata[place].values), bool)
-            yield key, self._single_mean(place, everything, error)
+            by_place[place] = self._single_mean(place, everything, error)
+        return by_place
 
     def _shares_and_charge(self, place: int) -> tuple[Array, Array]:
         """Return the shares of the variances in a mean, and what arbitrary words add, (2,).
@@ -373,7 +416,9 @@ class InferredRun:
             group = self._group_mean(
                 members, shares[place], errors, place, self.ends.values, charged
             )
-            yield key, replace(group, prompts=self._prompts(members))
+            if self.prompts or group.other_prompts.se is None:
+                group = replace(group, prompts=self._prompts(members))
+            yield key, group
 
     def _cells(self) -> Iterator[tuple[str, dict[str, Any], Ranges]]:
         """Yield the mean of each wording of a stereotype, which other wordings say nothing of."""
@@ -469,7 +514,8 @@ class InferredRun:
         if np.isfinite(error[0]) and len(single) < len(_FACETS):
             assert empty.scale is not None
             other_prompts = replace(empty, se=error[0] * empty.scale**0.5, df=error[1])
-        prompts = self._prompts([place], [units])
+        is_wanted = self.prompts or other_prompts.se is None
+        prompts = self._prompts([place], [units]) if is_wanted else None
         unrecorded = _lack_words([stratum.design])
         return Ranges(empty.n, prompts, other_prompts, None, single, unrecorded, charged)
 

@@ -32,7 +32,7 @@ from clinometer.results.controls import ARBITRARY
 from clinometer.statistics.clustered import Array, ClusteredMean
 from clinometer.statistics.designs import CROSSED, SHARED
 from clinometer.statistics.intervals import critical_value
-from clinometer.statistics.means import Ranges, means
+from clinometer.statistics.means import Ranges, drawn_means
 from clinometer.statistics.prompts import BoundedMean
 from clinometer.statistics.sources import ERRORS, Sources
 from clinometer.statistics.summaries import NEVER_POOLED, keys_of
@@ -128,11 +128,10 @@ def foresee(planned: PlannedRuns, runs: int = RUNS, seed: int = 0) -> dict[Key, 
     """
     units, _, measure = planned
     design = _Design(planned)
-    by_key: dict[Key, list[Ranges]] = {}
     ends = measure.low, measure.high
-    simulated = means(design.draw(runs, seed), ends, levels=LEVELS, widest="other_prompts")
-    for (level, _, *key), ranges in simulated.items():
-        by_key.setdefault((level, *key), []).append(ranges)
+    draws = design.draw(runs, seed)
+    simulated = drawn_means(design.units, draws, ends, LEVELS, _RUNS_OF_PROMPTS)
+    by_key = {(level, *key): ranges for (level, _, *key), ranges in simulated.items()}
     return {
         key: design.planned_mean(member, by_key[key]) for key, member in _members(units).items()
     }
@@ -178,16 +177,11 @@ class _Design:
         # A response of the pilot is the mean of so many answers; one of this plan of `weights`.
         self.sd[:, _RESPONSE] *= (answers / self.weights) ** 0.5
 
-    def draw(self, runs: int, seed: int) -> pl.DataFrame:
-        """Draw neutral scores: rows of `summarise`, each run a model."""
+    def draw(self, runs: int, seed: int) -> list[Array]:
+        """Draw neutral scores, (units,) of each run."""
         rng = np.random.default_rng(seed)
         varies = self._varies(np.arange(len(self.weights)))
-        draws = []
-        for run in range(runs):
-            scores = pl.Series(self._scores(rng, varies))
-            name = pl.lit(f"run {run:04}")  # padded, so that runs sort in their order
-            draws.append(self.units.with_columns(model=name, mean=scores, n_scored="n"))
-        return pl.concat(draws)
+        return [self._scores(rng, varies) for _ in range(runs)]
 
     def _scores(self, rng: np.random.Generator, varies: Array) -> Array:
         """Draw effects, and responses about them."""

@@ -42,10 +42,13 @@ Tests
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -171,33 +174,36 @@ class PlannedPage:
         """
         measure = self.means[0].measure
         effects = _GRID * (measure.high - measure.neutral)
-        by_effect: list[Array] = []
-        for effect in effects:
-            by_effect.append(self.chances(effect, margins))
-            if (by_effect[-1] >= power).all():
-                break
-        chances = np.array(by_effect)  # (effects, margins, means)
+        chances_at = cache(lambda step: self.chances(float(effects[step]), margins))
         # Means of equal designs are alike: their drawings add up.
         alike: dict[tuple[int, float], list[int]] = {}
         for place, mean in enumerate(self.means):
             alike.setdefault((len(mean.stereotypes), round(mean.se, 9)), []).append(place)
-        for places in alike.values():
-            chances[..., places] = chances[..., places].mean(axis=-1, keepdims=True)
-        return [
-            [_first_reached(effects, column, power) for column in by_margin.T]
-            for by_margin in chances.swapaxes(0, 1)
-        ]
+        smallest: list[list[float | None]] = [[None] * len(self.means) for _ in margins]
+        for row, places in product(range(len(margins)), alike.values()):
+
+            def chance(step: int, row: int = row, places: list[int] = places) -> float:
+                """Return the mean chance of means that are alike."""
+                return float(chances_at(step)[row, places].mean())
+
+            reached = _first_reached(effects, chance, power)
+            for place in places:
+                smallest[row][place] = reached
+        return smallest
 
 
-def _first_reached(effects: Array, chances: Array, power: float) -> float | None:
-    """Return the effect at which a chance first reaches the power, between points by a line."""
-    reached = np.flatnonzero(chances >= power)
-    if not len(reached):
+def _first_reached(effects: Array, chance: Callable[[int], float], power: float) -> float | None:
+    """Return the effect at which a chance reaches the power, between points by a line.
+
+    `chance`: of the effect at a place; it rises with the effect.
+    """
+    last = bisect_left(range(len(effects)), True, key=lambda step: chance(step) >= power)
+    if last == len(effects):
         return None
-    last = int(reached[0])
     if not last:
         return float(effects[0])
-    return float(np.interp(power, chances[last - 1 : last + 1], effects[last - 1 : last + 1]))
+    around = [last - 1, last]
+    return float(np.interp(power, [chance(step) for step in around], effects[around]))
 
 
 def equivalence_power(mean: PlannedMean, margin: float, level: float) -> float:

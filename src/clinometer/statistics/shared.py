@@ -167,7 +167,7 @@ def shared_variances(
 
     `ratio`: `Prior.shared`.
     """
-    deviations = variances.responses() ** 0.5
+    deviations = variances.responses**0.5
     uniform = even_points(len(variances.usual), len(SHARED))
     return [
         (factor, factor.variances(deviations, ratio, uniform[:, factor.place]))
@@ -212,7 +212,7 @@ def group_errors(
     means
         (stereotypes,), which tell how stereotypes differ; None where that is not wanted.
     """
-    deviations = (variances.responses() * scales) ** 0.5
+    deviations = (variances.responses * scales) ** 0.5
     narrow, wide = [], []
     for shares, charge in groups:
         members = np.flatnonzero(shares).tolist()

@@ -277,6 +277,7 @@ class Variances:
         squared = (weights * expected**2).sum(axis=1)
         return mean, np.maximum(squared - mean**2, 0.0) + squared * 2.0 / (df - 4.0)
 
+    @cached_property
     def responses(self) -> Array:
         """Return the mean variance of responses, as parts of the scales: (stereotypes,)."""
         return np.asarray((self.weights * self.response).sum(axis=(0, 1)))

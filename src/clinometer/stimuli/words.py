@@ -35,6 +35,8 @@ def has_control(word: str) -> bool:
     >>> has_control("خانه\u200cدار"), has_control("ho\u200cme"), has_control("ho\u202eme")
     (False, True, True)
     """
+    if word.isascii():  # most words, of which many are checked at each start
+        return not word.isprintable()
     spelled = _JOINING.sub(lambda match: match[1] if _is_spelling(*match.groups()) else "\0", word)
     return any(unicodedata.category(character).startswith("C") for character in spelled)
 
