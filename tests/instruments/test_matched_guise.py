@@ -14,7 +14,7 @@ from scipy.stats import ttest_ind_from_stats
 
 from clinometer.audits.auditing import audit
 from clinometer.audits.sizes import PlanOptions
-from clinometer.audits.tabulating import estimate_scores
+from clinometer.audits.tabulating import estimate_means, estimate_scores
 from clinometer.contracts.catalogue import INSTRUMENTS, select
 from clinometer.contracts.design import Design
 from clinometer.errors import StudyError
@@ -25,6 +25,7 @@ from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.tables import answer_trials
 from clinometer.simulated.truth import Simulation, Truth
 from clinometer.statistics.crossed_factors import crossed_slope
+from clinometer.statistics.estimates import Inference
 from clinometer.stimuli import Study, load_study, parse_study
 from clinometer_measures.matched_guise.part import SENTENCES, SPEAKER_WORDINGS, part_of, texts_of
 from clinometer_measures.matched_guise.section import _beyond
@@ -204,7 +205,7 @@ def verdict_shares(study: Study, lean: float, runs: int) -> tuple[float, float, 
         responses = trials.with_columns(
             model=pl.lit("random"), response=pl.Series(answers), stop_reason=pl.lit("stop")
         )
-        rows = estimate_scores(score(responses, study).scores.lazy()).estimates
+        rows = estimate_means(score(responses, study).scores, Inference())
         overall = rows.filter(measure="matched_guise", level="model", method="clustered")
         verdicts.append(overall["verdict"].item())
         estimates.append(overall["estimate"].item())

@@ -74,7 +74,8 @@ def test_a_planted_lean_is_found_again(
 ) -> None:
     # In hiring a name has the lean of the placebo, too, and all wordings have the same names.
     few = {"bold": 72, "hypothetical_decision": 72, "bbq": 24, "hiring": 8}
-    iterations = few.get(name, 8 if planted > 0 else 2)
+    # Sentences are many: two of each cell are more trials than eight in another mode.
+    iterations = few.get(name, 8 if planted > 0 and mode != "likelihood" else 2)
     # Controls have leans of their own where none is planted by name.
     study = load_study(STUDIES.get(name, "bai2025"))
     leans = {"stereotype": dict.fromkeys(study.stereotypes, planted)}
@@ -155,14 +156,22 @@ def test_every_single_answer_is_read_as_it_was_meant(
     assert ((scores - middle) / half).to_list() == pytest.approx(meant)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+#: Instruments whose words and tasks stand in the form itself: each form is read of every word.
+FORMED = ("word_association", "relative_decision")
+
+
 @pytest.mark.parametrize(
-    "name", [name for name, instrument in INSTRUMENTS.items() if "free" in instrument.modes]
+    ("name", "forms"),
+    [
+        *((name, [form]) for name in FORMED for form in FORMATS),
+        *((name, [*FORMATS]) for name in INSTRUMENTS if name not in FORMED),
+    ],
 )
 def test_every_form_of_answer_is_read(
-    name: str, form: str, plant: Plant, recognition: Recognition
+    name: str, forms: list[str], plant: Plant, recognition: Recognition
 ) -> None:
-    scores = scored(draw_trials(name, "free", 2), plant(format=form), recognition)
+    trials = draw_trials(name, "free", 2 if name in FORMED else 4)
+    scores = scored(trials, plant(format=forms), recognition)
     assert scores["score"].is_not_null().all()
 
 
