@@ -74,8 +74,7 @@ def test_a_planted_lean_is_found_again(
 ) -> None:
     # In hiring a name has the lean of the placebo, too, and all wordings have the same names.
     few = {"bold": 72, "hypothetical_decision": 72, "bbq": 24, "hiring": 8}
-    # Sentences are many: two of each cell are more trials than eight in another mode.
-    iterations = few.get(name, 8 if planted > 0 and mode != "likelihood" else 2)
+    iterations = few.get(name, 8 if planted > 0 else 2)
     # Controls have leans of their own where none is planted by name.
     study = load_study(STUDIES.get(name, "bai2025"))
     leans = {"stereotype": dict.fromkeys(study.stereotypes, planted)}
