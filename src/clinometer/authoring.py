@@ -24,6 +24,7 @@ from clinometer.contracts.design import Rotation as Rotation
 from clinometer.contracts.design import draws as draws
 from clinometer.contracts.design import in_rounds as in_rounds
 from clinometer.contracts.design import pairs as pairs
+from clinometer.contracts.design import turns as turns
 from clinometer.contracts.episodes import Episode as Episode
 from clinometer.contracts.episodes import Game as Game
 from clinometer.contracts.episodes import replay as replay
@@ -57,6 +58,7 @@ from clinometer.contracts.simulation import answer_either as answer_either
 from clinometer.contracts.simulation import answer_pairs as answer_pairs
 from clinometer.contracts.simulation import answer_scale as answer_scale
 from clinometer.contracts.simulation import jittered as jittered
+from clinometer.contracts.simulation import log_odds as log_odds
 from clinometer.contracts.simulation import pair_words as pair_words
 from clinometer.errors import InputError as InputError
 from clinometer.errors import StudyError as StudyError

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from clinometer.errors import InputError
 from clinometer.modes import MODES
 from clinometer.stimuli import StereotypeWords
+
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,25 @@ def pairs(trials: int, per_pair: int) -> Iterator[tuple[int, range]]:
     """Yield the number of each pair, and the numbers of its trials."""
     for pair, start in enumerate(range(0, trials, per_pair)):
         yield pair, range(start, min(start + per_pair, trials))
+
+
+def turns(
+    questions: Iterable[T], design: Design, per_draw: int
+) -> Iterator[tuple[T, int, int, dict[str, Any]]]:
+    """Yield each turn of each drawn question: with the numbers of the draw and of the turn.
+
+    Last its columns `iteration` and `pair`: of several turns two that follow each other are a pair.
+    If answers are not sampled, a question that was drawn before is left out.
+    """
+    earlier: set[T] = set()
+    drawn = zip(pairs(design.iterations, per_draw), questions, strict=False)
+    for (number, iterations), question in drawn:
+        if question in earlier and not MODES[design.mode].sampled:
+            continue
+        earlier.add(question)
+        for turn, iteration in enumerate(iterations):
+            pair = iteration // 2 if per_draw > 1 else number
+            yield question, number, turn, {"iteration": iteration, "pair": pair}
 
 
 def draws(

@@ -141,6 +141,13 @@ class Wording:
     """
 
     @classmethod
+    def of_variations(
+        cls, texts: Mapping[str, str], default_variations: Collection[str]
+    ) -> dict[str, Wording]:
+        """Return variations, of which some are asked by default."""
+        return {name: cls(name in default_variations, text) for name, text in texts.items()}
+
+    @classmethod
     def of_sentences(cls, sentences: Mapping[str, str]) -> dict[str, Wording]:
         """Return sentences, which are all asked by default."""
         return {name: cls(True, text, sentence=True) for name, text in sentences.items()}

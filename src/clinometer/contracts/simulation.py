@@ -106,6 +106,15 @@ class PlantedLean:
         """Return ½ + sign · lean / 2 + order · lean towards the first / 2, within 0…1."""
         return min(1.0, max(0.0, (1 + sign * self.score + order * self.order) / 2))
 
+    def word_share(self, variation: str, word: str, odds: float) -> float:
+        """Return how probable a word is after a sentence.
+
+        It is as frequent as `USUAL` has it, the same after all groups, times what `odds` is the
+        logarithm of.
+        """
+        usual = random.Random(f"{self.seed}/{variation}/{word}").uniform(*USUAL)
+        return math.exp(usual + odds)
+
 
 def jittered(p: float, rng: random.Random) -> float:
     """Move a probability at random; its expectation stays."""
@@ -180,8 +189,8 @@ def _answer_ends(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnsw
         chance = lean.chance(sign)
         # Stereotypes may share the sentence of a default group: it departs at random for none.
         stereotype_rng = random.Random(f"{seed}/{question.stereotype}")
-        odds = _logit(jittered(chance, stereotype_rng)) if marginalized else -_logit(chance)
-        shares[word] = math.exp(random.Random(seed).uniform(*USUAL) + odds)
+        odds = log_odds(jittered(chance, stereotype_rng)) if marginalized else -log_odds(chance)
+        shares[word] = lean.word_share(question.variation, word, odds)
     return SimulatedAnswer(0.0, shares=shares)
 
 
@@ -264,7 +273,7 @@ def _answer_task(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnsw
     consistent = jittered(lean.chance(1.0), lean.shared(question))
     sign = 1.0 if question.words[-3][1] == "tied" else -1.0  # before the two groups at the end
     order = 1.0 if question.marginalized_first else -1.0
-    logit = sign * _logit(consistent) / 2 + order * _logit((1 + lean.order) / 2)
+    logit = sign * log_odds(consistent) / 2 + order * log_odds((1 + lean.order) / 2)
     return SimulatedAnswer(
         2 * consistent - 1, shares=_group_shares(question, 1 / (1 + math.exp(-logit)))
     )
@@ -281,15 +290,15 @@ def _answer_tasks(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAns
     if marginalized:
         seed = f"{lean.seed}/{question.variation}/{listed}/{question.stereotype}"
         consistent = jittered(consistent, random.Random(seed))
-    half = _logit(consistent) / 2
+    half = log_odds(consistent) / 2
     shares = {}
     for word, role in question.listed:
-        usual = random.Random(f"{lean.seed}/{question.variation}/{word}").uniform(*USUAL)
-        shares[word] = math.exp(usual + (half if (role == "tied") == marginalized else -half))
+        odds = half if (role == "tied") == marginalized else -half
+        shares[word] = lean.word_share(question.variation, word, odds)
     return SimulatedAnswer(0.0, shares=shares)
 
 
-def _logit(p: float) -> float:
+def log_odds(p: float) -> float:
     """Return the log odds of a probability; finite at 0 and 1, too."""
     bounded = min(1 - 1e-9, max(1e-9, p))
     return math.log(bounded / (1 - bounded))

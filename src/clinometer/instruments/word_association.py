@@ -133,9 +133,8 @@ def _wordings(study: Study) -> dict[str, Wording]:
     if not any(study.dimensions_of(key) for key in study.stereotypes):
         return {}
     part = study.instruments.word_association
-    wordings: dict[str, Wording] = {}
-    for name, variation in part.variations.items():
-        wordings[name] = Wording(name in part.default_variations, variation.wording)
+    texts = {name: variation.wording for name, variation in part.variations.items()}
+    wordings = Wording.of_variations(texts, part.default_variations)
     return wordings | Wording.of_sentences(part.sentences)
 
 

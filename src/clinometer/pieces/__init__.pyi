@@ -46,7 +46,9 @@ from .prose import signed as signed
 from .prose import thousands as thousands
 from .published import Match as Match
 from .published import compare_published as compare_published
+from .sections import FEW_SENTENCES as FEW_SENTENCES
 from .sections import Section as Section
+from .sections import few_sentences as few_sentences
 from .tables import FROM as FROM
 from .tables import ROW as ROW
 from .tables import STEREOTYPE as STEREOTYPE

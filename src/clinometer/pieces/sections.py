@@ -15,6 +15,9 @@ from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
 #: Above this many findings they stand in a table.
 MOST_SENTENCES = 6
 
+#: Above this many models and modes a section has no sentence for each.
+FEW_SENTENCES = 4
+
 #: A reader's question, and sentences that answer it.
 Answered = tuple[str, tuple[str, ...]]
 
@@ -200,6 +203,11 @@ def name_figures(name: str, figures: Iterable[Figure | None]) -> tuple[Figure, .
         if figure:
             renamed.append(replace(figure, name=f"{name}-{position}" if slots[1:] else name))
     return tuple(renamed)
+
+
+def few_sentences(sentences: Sequence[str]) -> tuple[str, ...]:
+    """Give sentences, one for each model and mode; of many models none: a table has them."""
+    return tuple(sentences) if len(sentences) <= FEW_SENTENCES else ()
 
 
 def truncation_note(most: int, count: int, what: str) -> str:

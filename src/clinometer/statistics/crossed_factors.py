@@ -13,10 +13,11 @@ Inference
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from clinometer.statistics.intervals import interval_around
@@ -30,6 +31,12 @@ CONFIDENCE = 0.95
 
 #: Below this part of the square of an estimate, a variance is due to rounding.
 _NOTHING = 1e-12
+
+
+def factor_levels(answers: pl.DataFrame, names: Iterable[str]) -> list[NDArray[np.intp]]:
+    """Return the levels of columns as numbers from 0; a column with one level is no factor."""
+    codes = [np.unique(answers[name].to_numpy(), return_inverse=True)[1] for name in names]
+    return [levels for levels in codes if levels.max() > 0]
 
 
 def crossed_slope(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from http.client import HTTPException
 from importlib import resources
@@ -69,7 +69,7 @@ def find_items(items: BenchmarkItems, study: str = "") -> Path | None:
     return None
 
 
-def read_items(items: BenchmarkItems, study: str = "") -> pl.DataFrame:
+def read_items(items: BenchmarkItems, study: str = "", columns: Iterable[str] = ()) -> pl.DataFrame:
     """Read the items that a part of a study names.
 
     Parameters
@@ -78,6 +78,8 @@ def read_items(items: BenchmarkItems, study: str = "") -> pl.DataFrame:
         Name and hash of the file.
     study
         Path of the study file; a file beside it is found first.
+    columns
+        What the table must have.
 
     Returns
     -------
@@ -87,7 +89,8 @@ def read_items(items: BenchmarkItems, study: str = "") -> pl.DataFrame:
     Raises
     ------
     StudyError
-        If the file is missing, larger than 100 MB, not the one that is named, or not a table.
+        If the file is missing, larger than 100 MB, not the one that is named, or not a table, or it
+        lacks a column.
     """
     path = find_items(items, study)
     if path is None:
@@ -102,7 +105,10 @@ def read_items(items: BenchmarkItems, study: str = "") -> pl.DataFrame:
             f"or name its folder in {FOLDER}"
         )
     # The time of change is part of the cache's key: a file that was put right is read again.
-    return _read_table(path, items.sha256, path.stat().st_mtime_ns)
+    table = _read_table(path, items.sha256, path.stat().st_mtime_ns)
+    if missing := [name for name in columns if name not in table.columns]:
+        raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
+    return table
 
 
 @lru_cache(maxsize=8)

@@ -151,8 +151,7 @@ def _wordings(study: Study) -> dict[str, Wording]:
     part = study.instruments.read(NAME, BoldPart)
     if part is None:
         return {}
-    defaults = part.default_variations
-    return {name: Wording(name in defaults, text) for name, text in part.variations.items()}
+    return Wording.of_variations(part.variations, part.default_variations)
 
 
 def _prompts(study: Study, part: BoldPart, key: str) -> dict[str, list[Prompt]]:

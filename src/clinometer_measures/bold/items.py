@@ -27,9 +27,7 @@ def read_bold(items: BenchmarkItems, study: str) -> Mapping[str, tuple[str, ...]
     Empty prompts and repetitions within a group are left out, and so is the space at the end.
     Raises StudyError if a column is missing.
     """
-    table = read_items(items, study)
-    if missing := [name for name in ("group", "prompt") if name not in table.columns]:
-        raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
+    table = read_items(items, study, ("group", "prompt"))
     # In the order of the table, on which draws depend.
     rows = table.select("group", pl.col("prompt").str.strip_chars())
     prompts = rows.filter(pl.col("prompt") != "").unique(maintain_order=True)

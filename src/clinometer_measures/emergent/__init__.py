@@ -36,7 +36,7 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -134,10 +134,8 @@ def _wordings(study: Study) -> dict[str, Wording]:
     part = part_of(study)
     if part is None:
         return {}
-    wordings = {
-        name: Wording(name in part.default_variations, wording.opening)
-        for name, wording in part.variations.items()
-    }
+    texts = {name: wording.opening for name, wording in part.variations.items()}
+    wordings = Wording.of_variations(texts, part.default_variations)
     return wordings | Wording.of_sentences(part.sentences)
 
 
@@ -240,10 +238,6 @@ def _reference(outcome: Placements) -> float:
     return reference_index(BanditTask(*sizes, script.chance))
 
 
-def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
-    return ("script", "seed", "mode")
-
-
 def _components() -> bytes:
     """Return the components of variance of known agents, which the column `source` names."""
     return (files("clinometer_measures.emergent") / "components.csv").read_bytes()
@@ -279,7 +273,7 @@ INSTRUMENT = Instrument(
     draw=_draw,
     readers=dict.fromkeys((TEXT, CHOICES, LOGITS, LIKELIHOODS), _read),
     episode=EPISODE,
-    recorded=Recorded(needs=_needed_columns),
+    recorded=Recorded(needs=lambda *_: ("script", "seed", "mode")),
     examples=(
         # Each group has a job of its own; all have one.
         Example(_placed(*["ABCD"] * 8), 1.0, mode="forced", columns={"stereotype": "harbour"}),

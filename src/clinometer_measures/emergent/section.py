@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from clinometer.pieces import (
+    FEW_SENTENCES,
     Figure,
     InstrumentResults,
     Row,
@@ -15,6 +16,7 @@ from clinometer.pieces import (
     TableSpec,
     around,
     bracketed,
+    few_sentences,
     forest,
     measured,
     number,
@@ -24,9 +26,6 @@ from clinometer_measures.emergent.agents import REFERENCE
 from clinometer_measures.emergent.allocations import DETAILS, QUANTITIES
 
 __all__ = ["agents_section"]
-
-#: Above this many models and modes there are no sentences.
-MOST_SENTENCES = 4
 
 _TEXT = (
     "In truth no group is better at anything. An agent that chooses at random, or that pays no "
@@ -57,15 +56,15 @@ def agents_section(results: InstrumentResults) -> Section | None:
     ]
     if not tables:
         return None
-    figure_rows = contrasts.filter(quantity="stratification")
+    rows_drawn = contrasts.filter(quantity="stratification")
+    is_small = rows_drawn["model"].n_unique() <= FEW_SENTENCES
+    figures = (_figure(rows_drawn),) if is_small else ()
     return Section(
         key="agents",
         title="Beside agents whose policy is known",
         short="Known agents",
-        text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_TEXT),
-        figures=(_figure(figure_rows),)
-        if figure_rows["model"].n_unique() <= MOST_SENTENCES
-        else (),
+        text=(*few_sentences(sentences), *_TEXT),
+        figures=figures,
         tables=tuple(tables),
         open=True,
         place="before",

@@ -30,7 +30,7 @@ Range and sign
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
@@ -58,18 +58,11 @@ from clinometer.authoring import (
     closed_readers,
     fill,
     in_rounds,
-    pairs,
     study_hash,
+    turns,
 )
 from clinometer_measures.framings.analysis import DETAILS, analyse_framings
-from clinometer_measures.framings.part import (
-    FORM,
-    NAME,
-    Framing,
-    FramingForm,
-    framings_of,
-    part_of,
-)
+from clinometer_measures.framings.part import FORM, NAME, Framing, FramingForm, framings_of, part_of
 from clinometer_measures.framings.simulated import recogniser, simulate
 
 __all__ = ["INSTRUMENT", "MEASURE"]
@@ -173,26 +166,17 @@ def _draws(
     design: Design,
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of a cell; if answers are not sampled, each question once."""
-    mode = MODES[design.mode]
+    is_sentence = MODES[design.mode].sentences
     # A sentence that names one group at a time has no order.
-    sentence_turns = 2 if "{first}" in framing.template else 1
-    turns = sentence_turns if mode.sentences else TURNS
-    questions: set[tuple[str, ...]] = set()
-    for number, iterations in pairs(design.iterations, turns):
-        question = next(framing_questions)
-        if question in questions and not mode.sampled:
-            continue
-        questions.add(question)
-        for turn, iteration in enumerate(iterations):
-            placed = _turn(turn, number, "sentence" if mode.sentences else form.about)
-            if turns == 1:
-                placed["order"] = None
-            yield {
-                "iteration": iteration,
-                "pair": iteration // 2 if turns > 1 else number,
-                **dict(zip((*GROUPS, *WORDS), question, strict=True)),
-                **placed,
-            }
+    is_ordered = not is_sentence or "{first}" in framing.template
+    per_draw = TURNS
+    if is_sentence:
+        per_draw = 2 if is_ordered else 1
+    for question, number, turn, columns in turns(framing_questions, design, per_draw):
+        placed = _turn(turn, number, "sentence" if is_sentence else form.about)
+        if not is_ordered:
+            placed["order"] = None
+        yield {**columns, **dict(zip((*GROUPS, *WORDS), question, strict=True)), **placed}
 
 
 def _turn(turn: int, number: int, subject: str) -> dict[str, str | None]:
@@ -253,10 +237,6 @@ def _question(trial: Mapping[str, Any], *_: object) -> ClosedQuestion:
     )
 
 
-def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
-    return ("version", *GROUPS, *WORDS)
-
-
 def _complete(trial: Mapping[str, Any], *_: object) -> dict[str, Any]:
     """Refuse a version that there is not."""
     if (version := trial.get("version")) not in (None, *GROUPS, *WORDS):
@@ -272,7 +252,11 @@ INSTRUMENT = Instrument(
     wordings=_wordings,
     draw=_draw,
     readers=closed_readers(_question, sentences=True),
-    recorded=Recorded(needs=_needed_columns, offered=(*GROUPS, *WORDS), complete=_complete),
+    recorded=Recorded(
+        needs=lambda *_: ("version", *GROUPS, *WORDS),
+        offered=(*GROUPS, *WORDS),
+        complete=_complete,
+    ),
     examples=(
         Example("Answer: {tied}", 1.0, "marginalized"),
         Example("Answer: {counter}", -1.0, "marginalized"),

@@ -37,13 +37,7 @@ from clinometer_measures.framings.components import (
     level_weights,
 )
 from clinometer_measures.framings.next_questions import Precision, next_questions
-from clinometer_measures.framings.part import (
-    NAME,
-    FramingsPart,
-    factors_of,
-    framings_of,
-    part_of,
-)
+from clinometer_measures.framings.part import NAME, FramingsPart, factors_of, framings_of, part_of
 
 __all__ = ["ALL_MARKS", "DETAILS", "EFFECT", "analyse_framings"]
 
@@ -161,16 +155,14 @@ def analyse_framings(scores: pl.LazyFrame, study: Study) -> Tables:
 
     Tables: those of `DETAILS`; estimates: `framing_effect` of every level and of all marks.
     """
-    part = part_of(study)
-    answers = scores.filter(pl.col("instrument") == NAME).collect()
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("estimates", *DETAILS)}
-    runs = answers.group_by(_RUN, maintain_order=True) if part else ()
-    labels = {key: stereotype.label or key for key, stereotype in study.stereotypes.items()}
-    for keys, run in runs:
-        run_keys = dict(zip(_RUN, keys, strict=True))
-        analysis = _Run(part, run, run_keys, labels) if part else None
-        for name, row in analysis.rows() if analysis else ():
-            rows[name].append({**run_keys, **row})
+    if (part := part_of(study)) is not None:
+        labels = {key: stereotype.label or key for key, stereotype in study.stereotypes.items()}
+        answers = scores.filter(pl.col("instrument") == NAME).collect()
+        for keys, run in answers.group_by(_RUN, maintain_order=True):
+            run_keys = dict(zip(_RUN, keys, strict=True))
+            for name, row in _Run(part, run, run_keys, labels).rows():
+                rows[name].append({**run_keys, **row})
     details = {
         name: pl.DataFrame(rows[name], schema=table.schema) for name, table in DETAILS.items()
     }
@@ -257,13 +249,8 @@ class _Run:
 
     def _framing_rows(self, *, is_sufficient: bool) -> Iterator[Row]:
         """Yield the mean of every stereotype in every framing."""
-        counts = dict(
-            ((key, variation), n)
-            for key, variation, n in self.answers.drop_nulls("score")
-            .group_by("stereotype", "variation")
-            .len()
-            .iter_rows()
-        )
+        scored = self.answers.drop_nulls("score").group_by("stereotype", "variation").len()
+        counts = {(key, variation): n for key, variation, n in scored.iter_rows()}
         variance, df = self.scores.noise if is_sufficient else (math.nan, None)
         cells = self.scores.cells if self.framings else np.empty((0, 0))
         n_draws = np.isfinite(self.scores.values).sum(axis=2)
@@ -279,11 +266,7 @@ class _Run:
                     "framing": ", ".join(
                         f"{name}: {level}" for name, level in framing.levels.items()
                     ),
-                    **_numbers(
-                        framing_mean=mean,
-                        framing_low=low,
-                        framing_high=high,
-                    ),
+                    **_numbers(framing_mean=mean, framing_low=low, framing_high=high),
                     "tokens": self.tokens(framing.name),
                     "n_scored": counts.get((key, framing.name), 0),
                 },
@@ -422,17 +405,8 @@ def _draw_means(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def _variance_row(source: str, component: VarianceComponent) -> dict[str, Any]:
-    return {
-        "variance_source": source,
-        **_numbers(
-            source_variance=component.variance,
-            source_low=component.low,
-            source_high=component.high,
-            source_share=component.share,
-            source_share_low=component.share_low,
-            source_share_high=component.share_high,
-        ),
-    }
+    columns = {f"source_{name}": value for name, value in component._asdict().items()}
+    return {"variance_source": source, **_numbers(**columns)}
 
 
 def _numbers(**values: float) -> dict[str, float | None]:

@@ -15,13 +15,11 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Aliasing", "aliasing", "balanced_fraction", "effect_columns"]
+__all__ = ["balanced_fraction", "effect_columns"]
 
 Levels = NDArray[np.int64]
 Array = NDArray[np.float64]
@@ -125,38 +123,3 @@ def effect_columns(runs: Levels | Sequence[Sequence[int]], n_levels: Sequence[in
         codes = np.eye(n)[table[:, k]]
         columns.append(codes[:, 1:] - codes[:, :1])
     return columns
-
-
-class Aliasing(NamedTuple):
-    """How far the factors of a fraction cannot be told apart: largest canonical correlations."""
-
-    main: float
-    """Of the main effects of two factors."""
-    interaction: float
-    """Of a main effect with the interaction of two other factors."""
-
-
-def aliasing(runs: Levels | Sequence[Sequence[int]], n_levels: Sequence[int]) -> Aliasing:
-    """Return what the main effects of a fraction are mixed with; 0: with nothing."""
-    bases = [_orthonormal(columns) for columns in effect_columns(runs, n_levels)]
-    main = max((_canonical(a, b) for a, b in combinations(bases, 2)), default=0.0)
-    mixed = 0.0
-    for (i, a), (j, b) in combinations(enumerate(bases), 2):
-        products = (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
-        interaction = _orthonormal(products)
-        remaining_bases = [basis for k, basis in enumerate(bases) if k not in (i, j)]
-        mixed = max([mixed, *(_canonical(basis, interaction) for basis in remaining_bases)])
-    return Aliasing(main, mixed)
-
-
-def _orthonormal(columns: Array) -> Array:
-    centred = columns - columns.mean(axis=0)
-    basis, values, _ = np.linalg.svd(centred, full_matrices=False)
-    return np.asarray(basis[:, values > 1e-9])
-
-
-def _canonical(first: Array, second: Array) -> float:
-    """Return the largest canonical correlation of two orthonormal bases."""
-    if not first.size or not second.size:
-        return 0.0
-    return float(np.linalg.svd(first.T @ second, compute_uv=False)[0])

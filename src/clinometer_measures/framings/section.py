@@ -22,6 +22,7 @@ from clinometer.pieces import (
     bracketed,
     capital,
     count,
+    few_sentences,
     forest,
     head,
     interval,
@@ -41,9 +42,6 @@ __all__ = [
     "next_section",
     "variance_section",
 ]
-
-#: Above this many models and modes there are no sentences.
-MOST_SENTENCES = 4
 
 #: Sources of variance that a sentence names, and the least share of one.
 MOST_SOURCES, LEAST_SHARE = 3, 0.01
@@ -83,7 +81,7 @@ _NEXT = (
 
 
 def _detail(results: InstrumentResults, name: str) -> pl.DataFrame:
-    """Return the rows of a table that are no control's, with the mode as readers see it."""
+    """Return the rows of a table that are no control's."""
     return results.tables.details[name].filter(pl.col("control").is_null())
 
 
@@ -102,13 +100,12 @@ def _on_its_side(low: float, high: float) -> str:
 
 def holding_section(results: InstrumentResults) -> Section | None:
     """Say in how many framings the mean holds."""
-    framing_holding = results.tables.details["framing_holding"]
-    rows = framing_holding.filter(pl.col("control").is_null())
+    rows = _detail(results, "framing_holding")
     if rows.is_empty():
         return None
     mean_rows = rows.filter(pl.col("stereotype").is_null())
     sentences = [_holding_sentence(row) for row in mean_rows.iter_rows(named=True)]
-    controls = framing_holding.filter(pl.col("control").is_not_null())
+    controls = results.tables.details["framing_holding"].drop_nulls("control")
     tables = [("", _HOLDING.render(rows))]
     if not controls.is_empty():
         tables.append(("The controls in the same framings", _HOLDING.render(controls)))
@@ -116,7 +113,7 @@ def holding_section(results: InstrumentResults) -> Section | None:
         key="holding",
         title="In how many framings does it hold?",
         short="Framings it holds in",
-        text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_HOLDS),
+        text=(*few_sentences(sentences), *_HOLDS),
         tables=tuple(tables),
         open=True,
         place="before",
@@ -179,7 +176,7 @@ def effect_section(results: InstrumentResults) -> Section | None:
         key="effects",
         title="Does it change where a test shows, or with other factors?",
         short="Marks of a test",
-        text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_EFFECTS),
+        text=(*few_sentences(sentences), *_EFFECTS),
         figures=_effect_figures(rows, results.plan),
         tables=(("Table of effects", _EFFECT_TABLE.render(rows)),),
         open=True,
@@ -234,7 +231,7 @@ def variance_section(results: InstrumentResults) -> Section | None:
         key="sources",
         title="What does it depend on?",
         short="Sources of variance",
-        text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_DEPENDS),
+        text=(*few_sentences(sentences), *_DEPENDS),
         tables=(("", _SOURCES.render(rows)),),
         place="before",
     )
@@ -288,7 +285,7 @@ def next_section(results: InstrumentResults) -> Section | None:
     return Section(
         key="next",
         title="What to ask next",
-        text=(*(sentences if len(sentences) <= MOST_SENTENCES else ()), *_NEXT),
+        text=(*few_sentences(sentences), *_NEXT),
         tables=(("", _NEXT_QUESTIONS.render(rows)),),
         place="before",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,7 +10,6 @@ from functools import cache
 from clinometer.authoring import (
     LIKELIHOODS,
     TEXT,
-    USUAL,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
@@ -19,15 +17,10 @@ from clinometer.authoring import (
     Study,
     answer_either,
     jittered,
+    log_odds,
     unfill,
 )
-from clinometer_measures.framings.part import (
-    NAME,
-    Framing,
-    FramingsPart,
-    framings_of,
-    part_of,
-)
+from clinometer_measures.framings.part import NAME, Framing, FramingsPart, framings_of, part_of
 
 __all__ = ["recogniser", "simulate"]
 
@@ -131,11 +124,9 @@ def _ends(question: RecognisedPrompt, lean: PlantedLean) -> dict[str, float]:
         word_roles = _roles(question.study, key)
         planted = replace(lean, score=lean.of_stereotype(key))
         rng = random.Random(f"{lean.seed}/{question.variation}/{key}/{subject}")
-        p = min(1 - 1e-9, max(1e-9, jittered(planted.chance(1.0), rng)))
         # tanh(d / 4) of four such log odds is 2p − 1.
-        half = math.log(p / (1 - p)) / 2
+        half = log_odds(jittered(planted.chance(1.0), rng)) / 2
         for word, role in word_roles.items():
-            usual = random.Random(f"{lean.seed}/{question.variation}/{word}").uniform(*USUAL)
             sign = 1.0 if role == CONSISTENT[word_roles[subject]] else -1.0
-            shares[word] = math.exp(usual + sign * half)
+            shares[word] = lean.word_share(question.variation, word, sign * half)
     return shares

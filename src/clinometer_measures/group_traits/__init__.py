@@ -34,8 +34,9 @@ Deviations from the source
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import count
 from typing import Any
 
 from clinometer.authoring import (
@@ -61,8 +62,8 @@ from clinometer.authoring import (
     closed_readers,
     fill,
     in_rounds,
-    pairs,
     study_hash,
+    turns,
 )
 from clinometer_measures.group_traits.part import (
     NAME,
@@ -113,8 +114,7 @@ def _wordings(study: Study) -> dict[str, Wording]:
     part = part_of(study)
     if part is None or (study.language != "en" and "variations" not in part.model_fields_set):
         return {}
-    defaults = part.default_variations
-    questions = {name: Wording(name in defaults, text) for name, text in part.variations.items()}
+    questions = Wording.of_variations(part.variations, part.default_variations)
     return questions | Wording.of_sentences(part.sentences)
 
 
@@ -160,36 +160,22 @@ def _draws(
     groups: Groups, traits: Sequence[TraitPair], design: Design, order: str
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of a cell; if answers are not sampled, each question once."""
-    mode = MODES[design.mode]
-    turns = 1 if mode.sentences else TURNS
+    is_sentence = MODES[design.mode].sentences
     cycle = groups.shuffled(random.Random(f"{order}/groups"))
     # Traits are told by the pair, not by what is tied, so that all groups have the same order.
     by_name = {"/".join(sorted((trait.tied, trait.counter))): trait for trait in traits}
-    rounds = in_rounds(sorted(by_name), order)
-    questions: set[tuple[str, ...]] = set()
-    for number, iterations in pairs(design.iterations, turns):
-        name, (marginalized, default) = next(rounds), cycle.pair(number)
-        question = (name, marginalized, default)
-        if question in questions and not mode.sampled:
-            continue
-        questions.add(question)
-        trait = by_name[name]
-        for turn, iteration in enumerate(iterations):
-            tied_first = (turn // 2 + number) % 2 == 0
-            yield {
-                "iteration": iteration,
-                "pair": iteration // 2 if turns > 1 else number,
-                "marginalized": marginalized,
-                "default": default,
-                "tied": trait.tied,
-                "counter": trait.counter,
-                "version": None if mode.sentences else GROUPS[turn % 2],
-                "attribute_order": None if mode.sentences else _order(tied_first),
-            }
-
-
-def _order(tied_first: bool) -> str:
-    return "tied_first" if tied_first else "counter_first"
+    questions = zip(map(cycle.pair, count()), in_rounds(sorted(by_name), order), strict=False)
+    per_draw = 1 if is_sentence else TURNS
+    for (groups_of_draw, name), number, turn, columns in turns(questions, design, per_draw):
+        attribute_order = ("tied_first", "counter_first")[(turn // 2 + number) % 2]
+        yield {
+            **columns,
+            **dict(zip(GROUPS, groups_of_draw, strict=True)),
+            "tied": by_name[name].tied,
+            "counter": by_name[name].counter,
+            "version": None if is_sentence else GROUPS[turn % 2],
+            "attribute_order": None if is_sentence else attribute_order,
+        }
 
 
 def _write_trial(
@@ -226,10 +212,6 @@ def _question(trial: Mapping[str, Any], *_: object) -> ClosedQuestion:
     )
 
 
-def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
-    return ("version", "tied", "counter")
-
-
 def _complete(trial: Mapping[str, Any], study: Study, _: StereotypeWords) -> dict[str, Any]:
     """Find the dimension of an answer by its traits, which must be of the study."""
     if (version := trial.get("version")) not in (None, *GROUPS):
@@ -251,7 +233,7 @@ INSTRUMENT = Instrument(
     words=_words,
     readers=closed_readers(_question, sentences=True),
     recorded=Recorded(
-        needs=_needed_columns,
+        needs=lambda *_: ("version", "tied", "counter"),
         offered=("tied", "counter"),
         complete=_complete,
     ),

@@ -111,12 +111,9 @@ class GroupTraitsPart(Wordings[Question]):
 class TraitPair(NamedTuple):
     """Two traits as one stereotype has them."""
 
-    dimension: str | None
     tied: str
     """The trait that is tied to the group: by people's ratings, or by the study's words."""
     counter: str
-    is_high: bool
-    """Whether the tied trait is the high one of the study's pair."""
 
 
 def part_of(study: Study) -> GroupTraitsPart | None:
@@ -192,14 +189,14 @@ def traits_of(
     if not part.pairs:
         words = study.stereotypes[key].words("")
         word_pairs = zip(words.tied, words.counter, strict=False)
-        return {None: [TraitPair(None, tied, counter, True) for tied, counter in word_pairs]}
+        return {None: [TraitPair(tied, counter) for tied, counter in word_pairs]}
     traits: dict[str | None, list[TraitPair]] = {}
     for dimension, pairs in part.pairs.items():
         traits[dimension] = []
         for low, high in pairs:
             if (lean := leans.get((key, high))) is not None:
                 tied, counter = (high, low) if lean > 0 else (low, high)
-                traits[dimension].append(TraitPair(dimension, tied, counter, lean > 0))
+                traits[dimension].append(TraitPair(tied, counter))
     return traits
 
 

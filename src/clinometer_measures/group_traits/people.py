@@ -29,7 +29,7 @@ from clinometer.authoring import (
     typed_columns,
 )
 from clinometer.statistics.intervals import mean_interval, percentile_interval
-from clinometer_measures.group_traits.part import NAME, part_of
+from clinometer_measures.group_traits.part import NAME, GroupTraitsPart, part_of
 
 if TYPE_CHECKING:
     from clinometer_measures.group_traits.agreement import RatedLeans
@@ -146,21 +146,20 @@ def compare_with_people(scores: pl.LazyFrame, study: Study) -> Tables:
     tables = [empty["people_leans"]]
     for keys, run in measured.group_by(_KEYS, maintain_order=True):
         run_keys = dict(zip(_KEYS, keys, strict=True))
-        leans = _leans(run, study)
+        leans = _leans(run, part)
         if leans.is_empty():
             continue
-        layout = _Layout(study, leans)
+        layout = _Layout(study, part, leans)
         rows += _estimates(layout, run_keys)
         tables.append(layout.table(run_keys))
     measures = {measure.name: measure for measure in MEASURES.values()}
     return Tables(as_estimates(rows, measures), {"people_leans": pl.concat(tables)})
 
 
-def _leans(run: pl.DataFrame, study: Study) -> pl.DataFrame:
+def _leans(run: pl.DataFrame, part: GroupTraitsPart) -> pl.DataFrame:
     """Return the mean lean toward the high trait: a row per group, pair and wording."""
-    part = part_of(study)
     rows = []
-    for dimension, pairs in (part.pairs if part else {}).items():
+    for dimension, pairs in part.pairs.items():
         rows += [(dimension, low, high) for low, high in pairs]
     names = ["dimension", "trait_low", "trait_high"]
     traits = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String()), orient="row")
@@ -197,13 +196,12 @@ def _leans(run: pl.DataFrame, study: Study) -> pl.DataFrame:
 class _Layout:
     """Leans and ratings of the groups and pairs that a run asked about, as arrays."""
 
-    def __init__(self, study: Study, leans: pl.DataFrame) -> None:
-        part = part_of(study)
+    def __init__(self, study: Study, part: GroupTraitsPart, leans: pl.DataFrame) -> None:
         self.study = study
         self.groups = [key for key in study.stereotypes if key in set(leans["stereotype"])]
-        self.pairs = _measured_pairs(part.pairs if part else {}, leans)
+        self.pairs = _measured_pairs(part.pairs, leans)
         self.wordings = leans["variation"].unique().sort().to_list()
-        self.reference = part.reference if part else None
+        self.reference = part.reference
         self.leans = self._lean_array(leans)
         self.ratings = self._rated_groups()
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from clinometer.authoring import CONDITIONS
 from clinometer.pieces import (
+    FEW_SENTENCES,
     FROM,
     Figure,
     InstrumentResults,
@@ -25,6 +26,7 @@ from clinometer.pieces import (
     capital,
     dots,
     endings,
+    few_sentences,
     head,
     interval,
     mark_row,
@@ -36,9 +38,6 @@ from clinometer.pieces import (
 from clinometer_measures.group_traits.people import DETAILS, MEASURES
 
 __all__ = ["people_section"]
-
-#: Above this many models and modes there are no sentences, and no further drawings.
-MOST_SENTENCES = 4
 
 _METHOD = (
     "The same groups and traits were put to people. A correlation is that of the model's leans "
@@ -84,11 +83,7 @@ def people_section(results: InstrumentResults) -> Section | None:
     return Section(
         key="people",
         title="Beside what people say",
-        text=(
-            *(sentences if len(sentences) <= MOST_SENTENCES else ()),
-            _CAUTION,
-            *_METHOD,
-        ),
+        text=(*few_sentences(sentences), _CAUTION, *_METHOD),
         figures=figures,
         tables=(
             ("", _STATISTIC_TABLE.render(wide, interval=plan.interval)),
@@ -176,7 +171,7 @@ def _figures(leans: pl.DataFrame) -> tuple[Figure, ...]:
     """Draw every group on every dimension, the model beside people, per model and mode."""
     dimensions = leans.filter(pl.col("trait_low").is_null()).with_columns(mode="control_mode")
     traits = leans.filter(pl.col("trait_low").is_not_null())
-    parts = dimensions.partition_by("model", "mode", maintain_order=True)[:MOST_SENTENCES]
+    parts = dimensions.partition_by("model", "mode", maintain_order=True)[:FEW_SENTENCES]
     figures = []
     for part, end in zip(parts, endings([who(part) for part in parts]), strict=True):
         rows: list[Row] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,6 @@ from itertools import permutations, product
 from clinometer.authoring import (
     LIKELIHOODS,
     TEXT,
-    USUAL,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
@@ -21,6 +19,7 @@ from clinometer.authoring import (
     answer_either,
     fill,
     jittered,
+    log_odds,
 )
 from clinometer_measures.group_traits.part import (
     NAME,
@@ -109,8 +108,7 @@ def _ends(question: RecognisedPrompt, lean: PlantedLean, *, is_group: bool) -> d
         group_rng = random.Random(f"{seed}/{question.stereotype}")
         chance = jittered(lean.chance(1.0), group_rng) if is_group else 0.5
         # The odds of the two are those of the chance, half from each.
-        half = math.log(max(chance, 1e-9) / max(1 - chance, 1e-9)) / 2
+        half = log_odds(chance) / 2
         for trait, odds in ((tied, half), (counter, -half)):
-            usual = random.Random(f"{lean.seed}/{question.variation}/{trait}").uniform(*USUAL)
-            shares[trait] = math.exp(usual + odds)
+            shares[trait] = lean.word_share(question.variation, trait, odds)
     return shares

@@ -139,7 +139,8 @@ def _wordings(study: Study) -> dict[str, Wording]:
     part = part_of(study)
     if part is None:
         return {}
-    wordings = {name: Wording(name in part.default_variations) for name in part.variations}
+    texts = dict.fromkeys(part.variations, "")  # each question has a text of its own
+    wordings = Wording.of_variations(texts, part.default_variations)
     return wordings | Wording.of_sentences(part.sentences)
 
 
@@ -220,24 +221,19 @@ def _draw_resumes(
     years, employer, style = rng.choice(YEARS), rng.randrange(2), rng.randrange(2)
     kind = rng.choice(KINDS)
     criterion = rng.choice([*BETTER])
-    if key not in part.superiority:
-        styles = (style, 1 - style) if dimension == CHOICE else (style, style)
-        cue = part.cues.get(key)
-        cues = (cue.marginalized, cue.default) if cue else ("", "")
-        resumes = [
-            Resume(occupation, kind, years, employer, *style_and_cue)
-            for style_and_cue in zip(styles, cues, strict=True)
-        ]
-        return dict(zip(GROUPS, resumes, strict=True)), ""
-    better, worse = BETTER[criterion]
-    if dimension != CHOICE:
-        better, worse, criterion = LONGER, LOWEST, "all"
-    kinds = dict(zip(GROUPS, (worse, better), strict=True))
-    group_resumes = {
-        group: Resume(occupation, resume_kind, years, employer, style)
-        for group, resume_kind in kinds.items()
-    }
-    return group_resumes, criterion
+    standard = Resume(occupation, kind, years, employer, style)
+    if key in part.superiority:
+        better, worse = BETTER[criterion]
+        if dimension != CHOICE:
+            better, worse, criterion = LONGER, LOWEST, "all"
+        resumes = (standard._replace(kind=worse), standard._replace(kind=better))
+        return dict(zip(GROUPS, resumes, strict=True)), criterion
+    cue = part.cues.get(key)
+    marginalized = standard._replace(cue=cue.marginalized if cue else "")
+    default = standard._replace(cue=cue.default if cue else "")
+    if dimension == CHOICE:
+        default = default._replace(style=1 - style)
+    return dict(zip(GROUPS, (marginalized, default), strict=True)), ""
 
 
 def _write_trial(

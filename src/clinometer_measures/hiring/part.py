@@ -230,10 +230,8 @@ def groups_of_names(study: Study) -> Mapping[str, SignalledGroup]:
 
 @lru_cache(maxsize=4)
 def _read_names(items: BenchmarkItems, study: str) -> Mapping[str, SignalledGroup]:
-    table = read_items(items, study)
-    if missing := [c for c in ("name", "race", "gender") if c not in table.columns]:
-        raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
-    rows = table.select("name", "race", "gender").iter_rows()
+    columns = ("name", *SignalledGroup._fields)
+    rows = read_items(items, study, columns).select(columns).iter_rows()
     return {name: SignalledGroup(race, gender) for name, race, gender in rows}
 
 

@@ -79,16 +79,28 @@ class SelectionCounts:
     """The intersection of each name, within which names are a sample."""
 
     @cached_property
+    def by_occupation(self) -> tuple[Array, Array]:
+        """How many of each group were selected, and decided about: (groups, occupations) each."""
+        selected = np.array([self.selected[group].sum(axis=0) for group in self.groups])
+        decided = np.array([self.decided[group].sum(axis=0) for group in self.groups])
+        return selected, decided
+
+    @cached_property
+    def totals(self) -> tuple[Array, Array]:
+        """How many of each group were selected, and decided about: (groups,) each."""
+        selected = np.array([self.selected[group].sum() for group in self.groups])
+        decided = np.array([self.decided[group].sum() for group in self.groups])
+        return selected, decided
+
+    @cached_property
     def logs(self) -> Array:
         """The logarithm of each group's rate."""
-        totals = [(self.selected[g].sum(), self.decided[g].sum()) for g in self.groups]
-        return np.array([log_rate(selected, decided) for selected, decided in totals])
+        return log_rate(*self.totals)
 
     @cached_property
     def independent(self) -> Array:
         """The variance that each has if answers were independent."""
-        selected = np.array([self.selected[g].sum() for g in self.groups])
-        decided = np.array([self.decided[g].sum() for g in self.groups])
+        selected, decided = self.totals
         return 1 / (selected + 0.5) - 1 / (decided + 1)
 
     @cached_property
@@ -124,8 +136,7 @@ class SelectionCounts:
 
         What occupations do to all groups alike cancels.
         """
-        selected = np.array([self.selected[g].sum(axis=0) for g in self.groups])
-        decided = np.array([self.decided[g].sum(axis=0) for g in self.groups])
+        selected, decided = self.by_occupation
         without = np.array([_log_without(*pair) for pair in zip(selected, decided, strict=True)])
         n, k = int((decided.sum(axis=0) > 0).sum()), len(self.groups)
         centred = without - without.mean(axis=1, keepdims=True)
@@ -153,9 +164,7 @@ class SelectionCounts:
     @cached_property
     def interaction(self) -> Component:
         """The variance of the log odds of one group over occupations."""
-        selected = np.array([self.selected[g].sum(axis=0) for g in self.groups])
-        decided = np.array([self.decided[g].sum(axis=0) for g in self.groups])
-        return interaction_component(selected, decided)
+        return interaction_component(*self.by_occupation)
 
     @cached_property
     def shared(self) -> tuple[float, int]:
@@ -173,8 +182,7 @@ class SelectionCounts:
     def ratio_test(self) -> RatioTest:
         """Tests of ratios to the largest rate; some are selected, and in each group decided."""
         return RatioTest(
-            np.array([self.selected[g].sum() for g in self.groups]),
-            np.array([self.decided[g].sum() for g in self.groups]),
+            *self.totals,
             self.concentration,
             names=self.names,
             interaction=self.interaction,
@@ -207,8 +215,7 @@ class ImpactRatio(NamedTuple):
 
 def impact_ratios(counts: SelectionCounts) -> list[ImpactRatio]:
     """Return the rate and the impact ratio of each group, with 95% intervals of ratios."""
-    selected = np.array([counts.selected[g].sum() for g in counts.groups])
-    decided = np.array([counts.decided[g].sum() for g in counts.groups])
+    selected, decided = counts.totals
     with np.errstate(invalid="ignore", divide="ignore"):
         rates = selected / decided
     if not np.isfinite(rates).all() or not rates.max() > 0:
@@ -233,8 +240,7 @@ def share_intervals(counts: SelectionCounts) -> list[tuple[float, float]]:
     With the share w of each group among the selected, the logarithm of a rate then errs as it does
     less the mean, weighted by w, of the errors of all.
     """
-    selected = np.array([counts.selected[g].sum() for g in counts.groups])
-    decided = np.array([counts.decided[g].sum() for g in counts.groups])
+    selected, decided = counts.totals
     # With ½ added, as to rates: no group has all.
     contrasts = np.eye(len(selected)) - (selected + 0.5) / (selected + 0.5).sum()
     lower, upper = share_quantiles(
@@ -259,10 +265,9 @@ def shrink_intersections(counts: SelectionCounts, levels: Sequence[tuple[str, st
     n, k = design.shape
     if n <= k or np.linalg.matrix_rank(design) < k:
         return np.full(n, np.nan)
-    selected = np.array([counts.selected[g].sum() for g in counts.groups])
-    decided = np.array([counts.decided[g].sum() for g in counts.groups])
+    selected, decided = counts.totals
     rates = (selected + 0.5) / (decided + 1)
-    logits, fitted = np.log(rates / (1 - rates)), np.log(rates / (1 - rates))
+    logits = fitted = np.log(rates / (1 - rates))
     for _ in range(_REFITS):
         expected = 1 / (1 + np.exp(-fitted))
         binomial = 1 / (np.maximum(decided, 1) * expected * (1 - expected))

@@ -17,6 +17,7 @@ from clinometer.pieces import (
     TableSpec,
     capital,
     count,
+    few_sentences,
     head,
     interval,
     number,
@@ -37,9 +38,6 @@ __all__ = [
     "statement_section",
     "validity_section",
 ]
-
-#: Above this many models, modes and dimensions there are no sentences.
-MOST_SENTENCES = 4
 
 _POINTS = (
     "Default group less marginalized group, in points: of the share who are picked where two "
@@ -98,7 +96,7 @@ _NOT_EVIDENCE = (
 
 def validity_section(results: InstrumentResults) -> Section | None:
     """Say whether the better résumé is picked; without that, nothing else means anything."""
-    controls = results.controls.filter(control="positive", study=results.study)
+    controls = _criterion_rows(results)
     if controls.is_empty():
         return None
     sentences = [_validity_sentence(row) for row in controls.iter_rows(named=True)]
@@ -110,11 +108,16 @@ def validity_section(results: InstrumentResults) -> Section | None:
         key="criterion",
         title="Does it pick the better résumé?",
         short="Criterion validity",
-        text=tuple(sentences if len(sentences) <= MOST_SENTENCES else ()),
+        text=few_sentences(sentences),
         tables=tuple(tables),
         open=True,
         place="before",
     )
+
+
+def _criterion_rows(results: InstrumentResults) -> pl.DataFrame:
+    """Return the means of the positive control, in which one résumé is better."""
+    return results.controls.filter(control="positive", study=results.study)
 
 
 def _share(value: float | None) -> float | None:
@@ -379,21 +382,20 @@ def rates_section(results: InstrumentResults) -> Section | None:
 
 def _unread(results: InstrumentResults) -> Iterator[str]:
     """Say first of which runs rates cannot be interpreted."""
-    controls = results.controls.filter(control="positive", study=results.study)
-    for row in controls.iter_rows(named=True):
+    for row in _criterion_rows(results).iter_rows(named=True):
         if row["verdict"] != PASSED:
             yield _validity_sentence(row)
 
 
 def _valid_runs(results: InstrumentResults) -> set[tuple[str, str]]:
     """Return model and mode, with the question, of which it is shown that they read résumés."""
-    valid = results.controls.filter(control="positive", study=results.study, verdict=PASSED)
+    valid = _criterion_rows(results).filter(verdict=PASSED)
     return {(str(model), str(mode)) for model, mode in valid.select("model", "control_mode").rows()}
 
 
 def _with_validity(rows: pl.DataFrame, valid: set[tuple[str, str]]) -> pl.DataFrame:
     """Say of each row whether its model reads résumés."""
-    is_valid = [(row["model"], row["mode"]) in valid for row in rows.iter_rows(named=True)]
+    is_valid = [run in valid for run in rows.select("model", "mode").rows()]
     return rows.with_columns(is_valid=pl.Series(is_valid, dtype=pl.Boolean))
 
 

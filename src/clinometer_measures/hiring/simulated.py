@@ -28,6 +28,7 @@ from clinometer.authoring import (
     answer_either,
     answer_scale,
     fill,
+    log_odds,
     unfill,
 )
 from clinometer_measures.hiring.part import (
@@ -60,11 +61,13 @@ STRENGTHS = {LONGER: 1.0, LOWEST: -1.0}
 def recogniser(study: Study) -> Recogniser:
     """Find the candidates of a prompt, their résumés, and the stereotypes they belong to."""
     part = part_of(study)
+    if part is None:
+        return lambda prompt: None
 
     @cache
     def resumes() -> Mapping[str, Resume]:
         """Return every résumé by its text."""
-        return {resume_text(part, resume): resume for resume in all_resumes(part)} if part else {}
+        return {resume_text(part, resume): resume for resume in all_resumes(part)}
 
     @cache
     def sides() -> Mapping[str, Mapping[str, str]]:
@@ -73,21 +76,19 @@ def recogniser(study: Study) -> Recogniser:
 
     def recognise(prompt: str) -> RecognisedPrompt | None:
         """Return the question of a prompt; None if it is of something else."""
-        for dimension, name, texts in _matches(part, prompt.strip()) if part else ():
-            candidates = [(who, resumes().get(text)) for who, text in texts]
-            if all(resume and who in sides() for who, resume in candidates):
-                question = RecognisedPrompt(study, NAME, "", name, TEXT)
-                complete_candidates = [(who, resume) for who, resume in candidates if resume]
-                recognised = _question(question, part, sides(), complete_candidates)
-                return recognised and _with_dimension(recognised, dimension)
+        for dimension, name, texts in _matches(part, prompt.strip()):
+            candidates = [
+                (who, resumes()[text])
+                for who, text in texts
+                if who in sides() and text in resumes()
+            ]
+            if len(candidates) == len(texts):
+                columns = {"dimension": dimension}
+                question = RecognisedPrompt(study, NAME, "", name, TEXT, columns=columns)
+                return _question(question, part, sides(), candidates)
         return None
 
     return recognise
-
-
-def _with_dimension(question: RecognisedPrompt, dimension: str) -> RecognisedPrompt:
-    """Say which question it is."""
-    return replace(question, columns={**question.columns, "dimension": dimension})
 
 
 def _sides(study: Study) -> dict[str, dict[str, str]]:
@@ -139,17 +140,16 @@ _PLACES = ("first", "first_resume", "second", "second_resume", "name", "resume",
 
 def _question(
     question: RecognisedPrompt,
-    part: HiringPart | None,
+    part: HiringPart,
     sides: Mapping[str, Mapping[str, str]],
     candidates: Sequence[tuple[str, Resume]],
 ) -> RecognisedPrompt | None:
     """Say which stereotypes a prompt is of; None where two names belong to none together."""
-    better = part.superiority if part else []
     (name, resume), *rivals = candidates
     if not rivals:
         keys = _sides_with_cue(part, sides[name], resume)
         words = ((name, next(iter(keys.values()))),)
-        columns = {"sides": dict(keys), "kind": resume.kind}
+        columns = {**question.columns, "sides": keys, "kind": resume.kind}
         return replace(
             question, stereotype=[*keys][0], stereotypes=(*keys,), words=words, columns=columns
         )
@@ -158,22 +158,20 @@ def _question(
         key
         for key, side in sides[name].items()
         if sides[rival].get(key, side) != side
-        and not (part and key in part.cues)
-        and (key in better) == (resume.kind != rival_resume.kind)
+        and key not in part.cues
+        and (key in part.superiority) == (resume.kind != rival_resume.kind)
     ]
     if not shared:
         return None
     pair_words = tuple((who, sides[who][shared[0]]) for who in (name, rival))
-    return replace(question, stereotype=shared[0], words=pair_words, columns={})
+    return replace(question, stereotype=shared[0], words=pair_words)
 
 
-def _sides_with_cue(
-    part: HiringPart | None, sides: Mapping[str, str], resume: Resume
-) -> dict[str, str]:
+def _sides_with_cue(part: HiringPart, sides: Mapping[str, str], resume: Resume) -> dict[str, str]:
     """Return the groups of a name, by stereotype; of those that are stated what the résumé says."""
     matching_sides = {}
     for key, side in sides.items():
-        cue = part.cues.get(key) if part else None
+        cue = part.cues.get(key)
         if cue is None or getattr(cue, side) == resume.cue:
             matching_sides[key] = side
     return matching_sides
@@ -183,10 +181,13 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     """Pick one of two candidates, or say of one whether to invite."""
     if len(question.groups) == 2:
         return _pick(question, lean)
+    part = part_of(question.study)
+    assert part is not None  # else no prompt of it is recognised
+    weights = _weights(question, part)
     if question.kind == LIKELIHOODS:
-        return SimulatedAnswer(0.0, shares=_ends(question, lean))
+        return SimulatedAnswer(0.0, shares=_ends(question, lean, part, weights))
     favour = 0.0
-    for key, weight in _weights(question).items():
+    for key, weight in weights.items():
         favour += weight * lean.of_stereotype(key)
     bounded = replace(lean, score=max(-1.0, min(1.0, favour)))
     if question.columns["dimension"] == SCORE:
@@ -206,21 +207,18 @@ def _pick(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     return answer_either(question, lean, (options["default"], options["marginalized"]), 1.0, order)
 
 
-def _weights(question: RecognisedPrompt) -> dict[str, float]:
+def _weights(question: RecognisedPrompt, part: HiringPart) -> dict[str, float]:
     """Return what each stereotype's lean adds to the favour of a candidate.
 
     The marginalized candidate of a stereotype has twice its lean less than the default one, which
     is the difference of their callbacks. The mean lean of a category is added for everybody, so
     that favours lie around 0.
     """
-    study = question.study
-    part = part_of(study)
     by_category: dict[str, list[str]] = {}
-    for key, stereotype in study.stereotypes.items():
-        has_cue = part is not None and key in part.cues
-        if has_cue and key not in question.columns["sides"]:
+    for key, stereotype in question.study.stereotypes.items():
+        if key in part.cues and key not in question.columns["sides"]:
             continue  # nothing is said of it
-        if part is not None and key not in part.superiority:
+        if key not in part.superiority:
             by_category.setdefault(stereotype.category, []).append(key)
     weights: dict[str, float] = {}
     for keys in by_category.values():
@@ -228,27 +226,27 @@ def _weights(question: RecognisedPrompt) -> dict[str, float]:
             is_marginalized = question.columns["sides"].get(key) == "marginalized"
             weights[key] = 1 / len(keys) - 2.0 * is_marginalized
     strength = STRENGTHS.get(question.columns["kind"], 0.0)
-    return weights | dict.fromkeys(part.superiority if part else (), strength)
+    return weights | dict.fromkeys(part.superiority, strength)
 
 
-def _ends(question: RecognisedPrompt, lean: PlantedLean) -> dict[str, float]:
+def _ends(
+    question: RecognisedPrompt, lean: PlantedLean, part: HiringPart, weights: Mapping[str, float]
+) -> dict[str, float]:
     """Return the probability of each end; its log odds add up what the leans give them.
 
     Of scores the steps are distributed as the number of successes, as in `answer_scale`.
     """
     if question.columns["dimension"] == SCORE:
-        favour = sum(weight * lean.of_stereotype(key) for key, weight in _weights(question).items())
+        favour = sum(weight * lean.of_stereotype(key) for key, weight in weights.items())
         p = min(1 - 1e-4, max(1e-4, (1 + favour) / 2))
         masses = [math.comb(STEPS, k) * p**k * (1 - p) ** (STEPS - k) for k in range(STEPS + 1)]
         usual = math.exp(random.Random(f"{lean.seed}/{question.variation}").uniform(*USUAL))
         return {digit: usual * mass for digit, mass in zip(DIGITS, masses, strict=True)}
-    part = part_of(question.study)
     odds = 0.0
-    for key, weight in _weights(question).items():
-        chance = min(1 - 1e-9, max(1e-9, (1 + lean.of_stereotype(key)) / 2))
-        odds += weight * math.log(chance / (1 - chance)) / 2
-    shares: dict[str, float] = {}
-    for place, end in enumerate(part.decisions if part else ()):
-        usual = random.Random(f"{lean.seed}/{question.variation}/{end}").uniform(*USUAL)
-        shares[end] = math.exp(usual + (odds if place == 0 else -odds) / 2)
-    return shares
+    for key, weight in weights.items():
+        odds += weight * log_odds((1 + lean.of_stereotype(key)) / 2) / 2
+    invited, rejected = part.decisions
+    return {
+        invited: lean.word_share(question.variation, invited, odds / 2),
+        rejected: lean.word_share(question.variation, rejected, -odds / 2),
+    }

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from clinometer.authoring import typed_columns
-from clinometer.statistics.crossed_factors import crossed_interval
+from clinometer.statistics.crossed_factors import crossed_interval, factor_levels
 from clinometer_measures.hiring.part import STEPS, Cue
 
 __all__ = ["MARGIN", "STATEMENT_COLUMNS", "statement_rows"]
@@ -102,8 +102,7 @@ def _contrast(pairs: pl.DataFrame) -> dict[str, float | None]:
         mean = points[members].mean()
         estimate += float(weight * mean)
         influence[members] = weight * (points[members] - mean) / members.sum()
-    codes = [np.unique(pairs[name].to_numpy(), return_inverse=True)[1] for name in _FACTORS]
-    return crossed_interval(estimate, influence, [levels for levels in codes if levels.max() > 0])
+    return crossed_interval(estimate, influence, factor_levels(pairs, _FACTORS))
 
 
 def _agreement(difference: Mapping[str, float | None]) -> str | None:

@@ -33,7 +33,7 @@ Deviations from the source
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -60,13 +60,10 @@ from clinometer.authoring import (
     closed_readers,
     fill,
     in_rounds,
-    pairs,
     study_hash,
+    turns,
 )
-from clinometer_measures.matched_guise.associations import (
-    DETAILS,
-    analyse_associations,
-)
+from clinometer_measures.matched_guise.associations import DETAILS, analyse_associations
 from clinometer_measures.matched_guise.part import (
     NAME,
     QUESTIONS,
@@ -198,24 +195,16 @@ def _draws(
     is_side_by_side: bool,
 ) -> Iterator[dict[str, Any]]:
     """Yield the draws of a cell; if answers are not sampled, each question once."""
-    mode = MODES[design.mode]
-    turns = (2 if is_side_by_side else 1) if mode.sentences else TURNS
-    questions: set[tuple[str, ...]] = set()
-    text_draws = zip(pairs(design.iterations, turns), cycle(texts), word_pairs, strict=False)
-    for (number, iterations), text_pair, (tied, counter) in text_draws:
-        question = (*text_pair, tied, counter)
-        if question in questions and not mode.sampled:
-            continue
-        questions.add(question)
-        for turn, iteration in enumerate(iterations):
-            yield {
-                "iteration": iteration,
-                "pair": iteration // 2 if turns > 1 else number,
-                **text_pair._asdict(),
-                "tied": tied,
-                "counter": counter,
-                **_turn(turn, number, is_side_by_side=is_side_by_side, sentence=mode.sentences),
-            }
+    is_sentence = MODES[design.mode].sentences
+    per_draw = (2 if is_side_by_side else 1) if is_sentence else TURNS
+    questions = zip(cycle(texts), word_pairs, strict=False)
+    for (text_pair, words), number, turn, columns in turns(questions, design, per_draw):
+        yield {
+            **columns,
+            **text_pair._asdict(),
+            **dict(zip(_PAIRED_VERSIONS, words, strict=True)),
+            **_turn(turn, number, is_side_by_side=is_side_by_side, sentence=is_sentence),
+        }
 
 
 def _turn(
@@ -282,10 +271,6 @@ def _question(trial: Mapping[str, Any], *_: object) -> ClosedQuestion:
     )
 
 
-def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
-    return ("version", "marginalized", "default", "tied", "counter")
-
-
 def _complete(trial: Mapping[str, Any], *_: object) -> dict[str, Any]:
     """Refuse a version that there is not, and one that the order of speakers does not go with."""
     versions = GUISES if trial.get("order") is None else _PAIRED_VERSIONS
@@ -302,7 +287,11 @@ INSTRUMENT = Instrument(
     draw=_draw,
     words=_words,
     readers=closed_readers(_question, sentences=True),
-    recorded=Recorded(needs=_needed_columns, offered=("tied", "counter"), complete=_complete),
+    recorded=Recorded(
+        needs=lambda *_: ("version", *GUISES, *_PAIRED_VERSIONS),
+        offered=_PAIRED_VERSIONS,
+        complete=_complete,
+    ),
     examples=(
         Example("{tied}", 1.0, "marginalized"),
         Example("{counter}", -1.0, "marginalized"),

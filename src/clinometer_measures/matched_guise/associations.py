@@ -40,7 +40,7 @@ from clinometer.authoring import (
     columns,
     typed_columns,
 )
-from clinometer.statistics.crossed_factors import CONFIDENCE, crossed_slope
+from clinometer.statistics.crossed_factors import CONFIDENCE, crossed_slope, factor_levels
 from clinometer_measures.matched_guise.part import NAME, SPEAKER_WORDINGS, part_of
 
 __all__ = ["DETAILS", "MEASURES", "analyse_associations"]
@@ -88,17 +88,8 @@ _COLUMNS = {
 _RUN = ("model", "study", "instrument", "mode", *CONDITIONS, "word_list", "scoring", "control")
 
 _WORDS: Schema = columns(
-    *(
-        *_RUN,
-        "category",
-        "stereotype",
-        "guise_word",
-        "rated_on",
-        "word_rating",
-        "word_lean",
-        "word_low",
-    ),
-    *("word_high", "n_scored"),
+    *(*_RUN, "category", "stereotype", "guise_word", "rated_on", "word_rating", "word_lean"),
+    *("word_low", "word_high", "n_scored"),
     own=_COLUMNS,
 )
 
@@ -139,13 +130,9 @@ def _estimates(
     if run["mode"][0] == "likelihood":
         for (key,), answers in run.group_by("stereotype", maintain_order=True):
             strength = answers["logit"].to_numpy() / math.log(10)
-            stereotype_columns = {
-                "level": "stereotype",
-                "stereotype": key,
-                "category": answers["category"][0],
-            }
+            labels = {"stereotype": key, "category": answers["category"][0]}
             fitted = _row("guise_strength", np.ones(len(strength)), strength, answers)
-            yield {**run_keys, **stereotype_columns, **fitted}
+            yield {**run_keys, "level": "stereotype", **labels, **fitted}
     for name, rating in ratings.items():
         # A stereotype of which a word is not rated has no part in the slope.
         rated = run.with_columns(
@@ -161,7 +148,7 @@ def _row(measure: str, x: Array, y: Array, answers: pl.DataFrame) -> dict[str, A
     """Return the columns of an estimate; one without an interval where a factor has few levels."""
     # A pair of texts is one text, whichever of the two is asked.
     factors = ["marginalized", "variation", "tied", "counter"]
-    fitted = crossed_slope(x, y, _codes(answers, factors))
+    fitted = crossed_slope(x, y, factor_levels(answers, factors))
     return {
         "measure": measure,
         "method": "crossed",
@@ -171,12 +158,6 @@ def _row(measure: str, x: Array, y: Array, answers: pl.DataFrame) -> dict[str, A
         "confidence": CONFIDENCE,
         **fitted,
     }
-
-
-def _codes(answers: pl.DataFrame, factors: list[str]) -> list[NDArray[np.intp]]:
-    """Return the levels of each factor as numbers; a factor with one level is none."""
-    codes = [np.unique(answers[name].to_numpy(), return_inverse=True)[1] for name in factors]
-    return [levels for levels in codes if levels.max() > 0]
 
 
 def _words(
@@ -192,17 +173,15 @@ def _words(
     for (category, key, word), answers in pl.concat(sides).group_by(keys, maintain_order=True):
         lean = answers["lean"].to_numpy()
         fitted = crossed_slope(
-            np.ones(len(lean)), lean, _codes(answers, ["marginalized", "variation"])
+            np.ones(len(lean)), lean, factor_levels(answers, ["marginalized", "variation"])
         )
         rating_name = next((name for name, rating in ratings.items() if word in rating), None)
         yield {
             **run_keys,
-            **{
-                "category": category,
-                "stereotype": key,
-                "guise_word": word,
-                "rated_on": rating_name,
-            },
+            "category": category,
+            "stereotype": key,
+            "guise_word": word,
+            "rated_on": rating_name,
             "word_rating": ratings[rating_name][str(word)] if rating_name else None,
             "word_lean": fitted["estimate"],
             "word_low": fitted["ci_low"],

@@ -233,12 +233,10 @@ def texts_of(study: Study, part: MatchedGuisePart, key: str) -> dict[str, list[T
 @lru_cache(maxsize=8)
 def _read_pairs(items: BenchmarkItems, study: str) -> dict[str, list[TextPair]]:
     """Read a table of pairs; `study` is the path of the study file."""
-    table = read_items(items, study)
     columns = ("unit", *TextPair._fields)
-    if missing := [name for name in columns if name not in table.columns]:
-        raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
+    rows = read_items(items, study, columns).select(columns).iter_rows()
     units: dict[str, list[TextPair]] = {}
-    for unit, marginalized, default in table.select(columns).iter_rows():
+    for unit, marginalized, default in rows:
         units.setdefault(unit, []).append(TextPair(marginalized, default))
     return units
 

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from clinometer.pieces import (
+    FEW_SENTENCES,
     FROM,
     InstrumentResults,
     Section,
@@ -26,9 +27,6 @@ from clinometer.statistics.clustered import ClusteredMean
 from clinometer_measures.matched_guise.associations import DETAILS, MEASURES
 
 __all__ = ["words_section"]
-
-#: Above this many models and modes there are no sentences.
-MOST_SENTENCES = 4
 
 #: Categories whose scores are differences of shares that are usually given in points.
 _IN_POINTS = ("criminality",)
@@ -60,7 +58,7 @@ def words_section(results: InstrumentResults) -> Section | None:
     return Section(
         key="guises",
         title="What goes with the dialect",
-        text=(*(sentences if len(placebo_rows) <= MOST_SENTENCES else ()), *_METHOD),
+        text=(*(sentences if len(placebo_rows) <= FEW_SENTENCES else ()), *_METHOD),
         tables=(
             ("", _RATINGS.render(rows)),
             ("Beside texts that differ in no dialect", _PLACEBOS.render(_placebo_rows(results))),

@@ -11,7 +11,6 @@ from functools import cache
 from clinometer.authoring import (
     LIKELIHOODS,
     TEXT,
-    USUAL,
     PlantedLean,
     RecognisedPrompt,
     Recogniser,
@@ -19,6 +18,7 @@ from clinometer.authoring import (
     Study,
     answer_either,
     jittered,
+    log_odds,
     unfill,
 )
 from clinometer_measures.matched_guise.part import (
@@ -127,12 +127,13 @@ def _ends(question: RecognisedPrompt, lean: PlantedLean) -> dict[str, float]:
     for key in question.stereotypes or (question.stereotype,):
         rng = random.Random(f"{lean.seed}/{question.variation}/{key}/{text}")
         planted = replace(lean, score=lean.of_stereotype(key))
-        half = _half_odds(jittered(planted.chance(1.0), rng)) if guise == "marginalized" else 0.0
+        half = 0.0
+        if guise == "marginalized":
+            half = log_odds(jittered(planted.chance(1.0), rng)) / 2
         words = question.study.stereotypes[key].words("")
         for role, odds in (("tied", half), ("counter", -half)):
             for word in getattr(words, role):
-                usual = random.Random(f"{lean.seed}/{question.variation}/{word}").uniform(*USUAL)
-                shares[word] = math.exp(usual + odds)
+                shares[word] = lean.word_share(question.variation, word, odds)
     return shares
 
 
@@ -140,11 +141,6 @@ def _first_or_second(question: RecognisedPrompt, lean: PlantedLean) -> dict[str,
     """Return the probability of each speaker, for one word: half the log odds from each word."""
     texts = "/".join(sorted(text for text, _ in question.groups))
     rng = random.Random(f"{lean.seed}/{question.variation}/{question.stereotype}/{texts}")
-    half = _half_odds(jittered(lean.chance(1.0), rng)) * _sign_of_first(question)
+    half = log_odds(jittered(lean.chance(1.0), rng)) / 2 * _sign_of_first(question)
     first = 1 / (1 + math.exp(-half))
     return dict(zip(SIDES, (first, 1 - first), strict=True))
-
-
-def _half_odds(chance: float) -> float:
-    """Return half the log odds of a probability; finite at 0 and 1, too."""
-    return math.log(max(chance, 1e-9) / max(1 - chance, 1e-9)) / 2

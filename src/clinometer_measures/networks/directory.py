@@ -20,7 +20,7 @@ from clinometer.texts import write_text
 from clinometer_measures.networks.bias import measure_bias, vary_setting
 from clinometer_measures.networks.controls import absent_words, check_priming, compare_with_rewired
 from clinometer_measures.networks.family import FAMILY
-from clinometer_measures.networks.lexicons import Lexicons, read_emotions, read_valence
+from clinometer_measures.networks.lexicons import Lexicons
 from clinometer_measures.networks.loading import read_network
 from clinometer_measures.networks.network import Network
 from clinometer_measures.networks.path_lengths import measure_paths
@@ -64,22 +64,13 @@ def write_networks(
     networks = []
     for name, path in comparison.networks:
         networks.append(read_network(path, name=name, directed=comparison.directed))
-    lexicons = _read_lexicons(comparison.lexicons)
+    lexicons = Lexicons.read(**comparison.lexicons)
     estimates, details = _measure(networks, lexicons, comparison, on_progress)
     write_results(directory, FAMILY.name, estimates, details)
     facts = json.dumps(_facts(networks, comparison), indent=2, ensure_ascii=False)
     write_text(directory / FAMILY.record, facts + "\n")
     tables = {"estimates": estimates, **details}
     return {name: table for name, table in tables.items() if not table.is_empty()}
-
-
-def _read_lexicons(paths: Mapping[str, Path]) -> Lexicons:
-    valence = paths.get("valence")
-    emotions = paths.get("emotions")
-    return Lexicons(
-        valence=None if valence is None else read_valence(valence),
-        emotions=None if emotions is None else read_emotions(emotions),
-    )
 
 
 def measure_again(directory: Path, inputs: Path) -> None:

@@ -31,7 +31,6 @@ from clinometer.results import as_estimates
 from clinometer_measures.networks.approaches import (
     Array,
     Row,
-    adjust,
     interval_ends,
     matched_words,
     pair_differences,
@@ -40,14 +39,15 @@ from clinometer_measures.networks.hops import SOURCES, UNREACHABLE, distances
 from clinometer_measures.networks.matched_pairs import swaps
 from clinometer_measures.networks.network import Network, check_networks
 from clinometer_measures.networks.placebos import (
+    FEW_PLACEBOS,
     FEW_WORDS,
-    NEAREST,
     Places,
     draw_words,
-    nearest_words,
-    place_row,
+    has_placebos,
+    place_sets,
+    pools_of_words,
 )
-from clinometer_measures.networks.setting import FAMILY, FEWEST, INSTRUMENT, MEASURES, Setting
+from clinometer_measures.networks.setting import FAMILY, INSTRUMENT, MEASURES, Setting
 from clinometer_measures.networks.study import NetworkStudy, Stereotypes, load_network_study
 from clinometer_measures.networks.tables import PATH_LENGTHS
 
@@ -258,32 +258,20 @@ def _draw_targets(sides: Mapping[str, Array], setting: Setting) -> dict[_Targets
     return _add_overall(means)
 
 
-def _placebo_rows(network: Network, pairs: _Pairs, setting: Setting) -> Iterator[Row]:
+def _placebo_rows(network: Network, pairs: _Pairs, setting: Setting) -> list[Row]:
     """Compare differences with those of arbitrary primes, and of arbitrary targets."""
     if not setting.placebos:
-        return
-    words = [*pairs.primes, *pairs.targets]
-    too_few = len(network) < len(words) + NEAREST
+        return []
+    note = FEW_PLACEBOS
     placebos: dict[str, Mapping[_Targets, Array]] = {"placebo": {}, "placebo_targets": {}}
-    if pairs.primes and pairs.targets and not too_few:
-        pools = np.split(nearest_words(network, words), [len(pairs.primes)])
+    if not has_placebos(network, [*pairs.primes, *pairs.targets]):
+        note = FEW_WORDS
+    elif pairs.primes and pairs.targets:
+        prime_pools, target_pools = pools_of_words(network, pairs.primes, pairs.targets)
         rng = np.random.default_rng(setting.seed)
-        placebos["placebo"] = _means_of_primes(network, pairs, pools[0], setting, rng)
-        placebos["placebo_targets"] = _means_of_targets(network, pairs, pools[1], setting, rng)
-    note = FEW_WORDS if too_few else _FEW_PLACEBOS
-    for method, means in placebos.items():
-        method_rows = []
-        for name, row in _shared_columns(pairs).items():
-            finite = means[name][np.isfinite(means[name])] if name in means else np.empty(0)
-            enough = row["estimate"] is not None and len(finite) >= FEWEST
-            ranked = place_row(row, finite if enough else None, setting, note)
-            method_rows.append({**ranked, "method": method})
-        # The mean of both sets is no test of its own.
-        adjust([row for row in method_rows if row["targets"]], "sets of a network and identity")
-        yield from method_rows
-
-
-_FEW_PLACEBOS = f"fewer than {FEWEST} placebos with a number"
+        placebos["placebo"] = _means_of_primes(network, pairs, prime_pools, setting, rng)
+        placebos["placebo_targets"] = _means_of_targets(network, pairs, target_pools, setting, rng)
+    return place_sets(_shared_columns(pairs), placebos, setting, note)
 
 
 def _means_of_primes(

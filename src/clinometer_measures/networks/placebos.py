@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,17 +49,21 @@ from clinometer_measures.networks.spreading import activate
 from clinometer_measures.networks.valence import Rated, slopes
 
 __all__ = [
+    "FEW_PLACEBOS",
     "FEW_WORDS",
-    "NEAREST",
     "draw_words",
+    "has_placebos",
     "nearest_words",
-    "place_row",
+    "place_sets",
     "placebo_effects",
     "placebo_slopes",
+    "pools_of_words",
 ]
 
 Places = NDArray[np.intp]
 Rows = Mapping[str, list[int]]
+#: What tells sets of targets apart: their name; None: all of them.
+K = TypeVar("K", bound=str | None)
 
 #: Words that each prime or target can be replaced by.
 NEAREST = 50
@@ -66,6 +71,9 @@ NEAREST = 50
 MOST_SLOPES = 199
 
 FEW_WORDS = f"fewer than {NEAREST} other words to draw placebos from"
+FEW_PLACEBOS = f"fewer than {FEWEST} placebos with a number"
+
+_NOTHING = np.empty(0)
 
 
 def placebo_effects(network: Network, contrast: Contrast) -> list[Row]:
@@ -81,27 +89,51 @@ def placebo_effects(network: Network, contrast: Contrast) -> list[Row]:
     for name, targets in contrast.sets.items():
         if targets and contrast.primes:
             target_rows[name] = contrast.rows(targets)
-    words = [*contrast.primes, *contrast.places]
-    too_few = len(network) < len(words) + NEAREST
+    note = "no pair of primes and target in the network"
     placebos: dict[str, Mapping[str, Array]] = {"placebo": {}, "placebo_targets": {}}
-    if target_rows and not too_few:
-        pools = np.split(nearest_words(network, words), [len(contrast.primes)])
+    if not has_placebos(network, [*contrast.primes, *contrast.targets]):
+        note = FEW_WORDS
+    elif target_rows:
+        prime_pools, target_pools = pools_of_words(network, contrast.primes, contrast.targets)
         # Both kinds draw from one generator: their order is part of the result.
         rng = np.random.default_rng(setting.seed)
-        placebos["placebo"] = _effects_of_primes(network, contrast, target_rows, pools[0], rng)
+        placebos["placebo"] = _effects_of_primes(network, contrast, target_rows, prime_pools, rng)
         placebos["placebo_targets"] = _effects_of_targets(
-            network, contrast, target_rows, pools[1], rng
+            network, contrast, target_rows, target_pools, rng
         )
-    rows = []
-    note = FEW_WORDS if too_few else "no pair of primes and target in the network"
+    described = {name: describe_effect(contrast, name) for name in contrast.sets}
+    return place_sets(described, placebos, setting, note)
+
+
+def has_placebos(network: Network, words: Sequence[str]) -> bool:
+    """Whether a network has enough words besides these to draw placebos from."""
+    return len(network) >= len(words) + NEAREST
+
+
+def pools_of_words(
+    network: Network, primes: Sequence[str], targets: Sequence[str]
+) -> tuple[Places, Places]:
+    """Give the words that each prime, and each target, can be replaced by; see `nearest_words`."""
+    pools = nearest_words(network, [*primes, *targets])
+    return pools[: len(primes)], pools[len(primes) :]
+
+
+def place_sets(
+    rows: Mapping[K, Row], placebos: Mapping[str, Mapping[K, Array]], setting: Setting, note: str
+) -> list[Row]:
+    """Rank the estimate of each set of targets among those of each kind of placebos.
+
+    `rows` and the placebos of a kind have the same keys; a set without placebos has a `note`.
+    """
+    placed = []
     for method, effects in placebos.items():
         method_rows = []
-        for name in contrast.sets:
-            described = describe_effect(contrast, name)
-            method_rows.append(place_row(described, effects.get(name), setting, note))
-        adjust(method_rows, "sets of a network and identity")
-        rows += [{**row, "method": method} for row in method_rows]
-    return rows
+        for name, row in rows.items():
+            method_rows.append(place_row(row, effects.get(name, _NOTHING), setting, note))
+        # The mean of all sets is no test of its own.
+        adjust([row for row in method_rows if row["targets"]], "sets of a network and identity")
+        placed += [{**row, "method": method} for row in method_rows]
+    return placed
 
 
 def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
@@ -116,8 +148,10 @@ def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
         return []
     estimate_rows = slopes(rated)
     placebos = np.empty((0, len(_estimates(estimate_rows))))  # (draws, slopes and joint statistic)
-    too_few = len(network) < len(primes) + NEAREST
-    if primes and not too_few:
+    note = FEW_PLACEBOS
+    if not has_placebos(network, primes):
+        note = FEW_WORDS
+    elif primes:
         rng = np.random.default_rng(setting.seed)
         draws = min(setting.placebos, MOST_SLOPES)
         pools = nearest_words(network, primes)
@@ -126,12 +160,9 @@ def placebo_slopes(network: Network, rated: Rated) -> list[Row]:
             estimates.append(_estimates(slopes(replace(rated, normalised=normalised))))
         placebos = np.array(estimates)
     rows = []
-    note = FEW_WORDS if too_few else f"fewer than {FEWEST} placebos with a number"
     for row, effects in zip(_published_rows(estimate_rows), placebos.T, strict=True):
-        finite = effects[np.isfinite(effects)]
-        enough = row.get("estimate") is not None and len(finite) >= FEWEST
         columns = {name: value for name, value in row.items() if name not in _TEST_COLUMNS}
-        rows.append(place_row(columns, finite if enough else None, setting, note))
+        rows.append(place_row(columns, effects, setting, note))
     adjust([row for row in rows if "prime" in row], "primes of a network and identity")
     return [{**row, "method": "placebo"} for row in rows]
 
@@ -149,15 +180,16 @@ def _estimates(rows: Sequence[Row]) -> list[float]:
     return [row.get("estimate", np.nan) for row in _published_rows(rows)]
 
 
-def place_row(row: Row, effects: Array | None, setting: Setting, note: str) -> Row:
-    """Rank an estimate among those of placebos; without any, `note` says why."""
+def place_row(row: Row, effects: Array, setting: Setting, note: str) -> Row:
+    """Rank an estimate among those of placebos that are numbers; with too few, `note` says why."""
     row = {**row, "alternative": "two-sided"}
-    if effects is None:
+    finite = effects[np.isfinite(effects)]
+    if row.get("estimate") is None or len(finite) < FEWEST:
         return {**row, "note": row.get("note") or note}
     confidence = setting.confidence
-    p, mean, low, high = map(float, place(row["estimate"], effects, confidence=confidence))
+    p, mean, low, high = map(float, place(row["estimate"], finite, confidence=confidence))
     summary = {"placebo_mean": mean, "placebo_low": low, "placebo_high": high}
-    return {**row, "p": p, **summary, "confidence": confidence, "n_resamples": len(effects)}
+    return {**row, "p": p, **summary, "confidence": confidence, "n_resamples": len(finite)}
 
 
 def nearest_words(network: Network, words: Sequence[str]) -> Places:

@@ -118,21 +118,14 @@ STREAM_EDGES: Schema = columns(
 
 #: The tables of a results directory.
 TABLES = {
-    "networks": Table("networks", NETWORKS, "a row per network: its size and structure", COLUMNS),
-    "network_overlaps": Table(
-        "networks", OVERLAPS, "a row per pair of networks, nodes or edges", COLUMNS
-    ),
-    "network_activations": Table("networks", ACTIVATIONS, "a row per prime and target", COLUMNS),
-    "network_paths": Table(
-        "networks", PATH_LENGTHS, "a row per prime and target: hops between", COLUMNS
-    ),
-    "network_absences": Table(
-        "networks", ABSENCES, "a row per identity and set: absent words", COLUMNS
-    ),
-    "network_stream_nodes": Table(
-        "networks", STREAM_NODES, "a row per word on a shortest path", COLUMNS
-    ),
-    "network_stream_edges": Table(
-        "networks", STREAM_EDGES, "a row per edge of such a path", COLUMNS
-    ),
+    name: Table("networks", schema, meaning, COLUMNS)
+    for name, schema, meaning in (
+        ("networks", NETWORKS, "a row per network: its size and structure"),
+        ("network_overlaps", OVERLAPS, "a row per pair of networks, nodes or edges"),
+        ("network_activations", ACTIVATIONS, "a row per prime and target"),
+        ("network_paths", PATH_LENGTHS, "a row per prime and target: hops between"),
+        ("network_absences", ABSENCES, "a row per identity and set: absent words"),
+        ("network_stream_nodes", STREAM_NODES, "a row per word on a shortest path"),
+        ("network_stream_edges", STREAM_EDGES, "a row per edge of such a path"),
+    )
 }

@@ -145,8 +145,7 @@ def _wordings(study: Study) -> dict[str, Wording]:
     part = part_of(study)
     if part is None:
         return {}
-    defaults, texts = part.default_variations, part.variations
-    return {name: Wording(name in defaults, text) for name, text in texts.items()}
+    return Wording.of_variations(part.variations, part.default_variations)
 
 
 def _draw(

@@ -184,10 +184,7 @@ def _wordings(form: Form, study: Study) -> dict[str, Wording]:
     items = form.find(study)
     if items is None or not any(study.dimensions_of(key) for key in study.stereotypes):
         return {}
-    wordings: dict[str, Wording] = {}
-    for name, text in items.variations.items():
-        wordings[name] = Wording(name in items.default_variations, text)
-    return wordings
+    return Wording.of_variations(items.variations, items.default_variations)
 
 
 def _draw(

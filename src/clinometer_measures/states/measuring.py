@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -342,15 +343,10 @@ def measure_states(
     `removed` are numbers of leading components to remove; 0 leaves the states unchanged. States are
     cached in the folder `store`, if given.
     """
-
-    def read_terms(contexts: pl.DataFrame) -> HiddenStates:
-        """Read states with the model, or from the store."""
-        return read_states(reader, contexts, store)
-
-    model = model_label(reader.name)
+    term_reader = partial(read_states, reader, store=store)
     tables: list[Tables] = []
     for measurement in measurements:
-        tables += measurement.measure(model, removed, read_terms)
+        tables += measurement.measure(model_label(reader.name), removed, term_reader)
     return join_tables(tables)
 
 

@@ -73,17 +73,12 @@ ASSOCIATION_TESTS: Schema = columns(
 
 #: The tables of a results directory.
 TABLES = {
-    "state_terms": Table("states", PROFILE_TERMS, "a row per layer, dimension and word", COLUMNS),
-    "state_directions": Table(
-        "states", DIRECTION_TERMS, "a row per dimension: held-out terms", COLUMNS
-    ),
-    "state_contexts": Table(
-        "states", CONTEXT_PROPERTIES, "a row per property of contexts", COLUMNS
-    ),
-    "state_tests": Table(
-        "states", ASSOCIATION_TESTS, "a row per test and layer: its words", COLUMNS
-    ),
-    "state_fits": Table(
-        "states", FITS, "a row per regression: the fit behind a coefficient", COLUMNS
-    ),
+    name: Table("states", schema, meaning, COLUMNS)
+    for name, schema, meaning in (
+        ("state_terms", PROFILE_TERMS, "a row per layer, dimension and word"),
+        ("state_directions", DIRECTION_TERMS, "a row per dimension: held-out terms"),
+        ("state_contexts", CONTEXT_PROPERTIES, "a row per property of contexts"),
+        ("state_tests", ASSOCIATION_TESTS, "a row per test and layer: its words"),
+        ("state_fits", FITS, "a row per regression: the fit behind a coefficient"),
+    )
 }

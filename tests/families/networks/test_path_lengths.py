@@ -96,7 +96,6 @@ def test_a_placebo_is_the_difference_with_other_words(
     monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     monkeypatch.setattr(placebos, "NEAREST", 1)
-    monkeypatch.setattr("clinometer_measures.networks.path_lengths.NEAREST", 1)
     rng = np.random.default_rng(3)
     network, words = random_network(rng), some(rng)
     near = [network.words[place] for place in placebos.nearest_words(network, words)[:, 0]]

@@ -28,6 +28,7 @@ from clinometer.pieces import (
     around_zero,
     chance_note,
     clustered,
+    few_sentences,
     forest,
     head,
     interval,
@@ -37,9 +38,6 @@ from clinometer.pieces import (
 )
 
 __all__ = ["relativity_section"]
-
-#: Above this many models, modes and kinds of decisions there are no sentences.
-MOST_SENTENCES = 4
 
 _METHOD = (
     "Relative decisions give two tasks to two persons; absolute decisions say yes or no to one "
@@ -76,7 +74,7 @@ def relativity_section(results: InstrumentResults) -> Section | None:
         short="Relative, absolute",
         text=(
             _METHOD,
-            *(sentences if len(sentences) <= MOST_SENTENCES else ()),
+            *few_sentences(sentences),
             _CAUTION,
             *_published_text(results.study),
         ),

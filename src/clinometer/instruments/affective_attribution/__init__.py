@@ -120,10 +120,8 @@ def _wordings(study: Study) -> dict[str, Wording]:
     if not study.objects:
         return {}
     part = study.instruments.affective_attribution
-    wordings: dict[str, Wording] = {}
-    for name, variation in part.variations.items():
-        text = f"{variation.wording} … {variation.followup}"
-        wordings[name] = Wording(name in part.default_variations, text)
+    texts = {name: f"{v.wording} … {v.followup}" for name, v in part.variations.items()}
+    wordings = Wording.of_variations(texts, part.default_variations)
     return wordings | Wording.of_sentences(part.sentences)
 
 

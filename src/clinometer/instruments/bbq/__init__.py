@@ -158,8 +158,7 @@ def _wordings(study: Study) -> dict[str, Wording]:
     part = _part(study)
     if part is None:
         return {}
-    defaults = part.default_variations
-    return {name: Wording(name in defaults, text) for name, text in part.variations.items()}
+    return Wording.of_variations(part.variations, part.default_variations)
 
 
 def _draw(

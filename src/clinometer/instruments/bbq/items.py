@@ -118,10 +118,7 @@ def read_bbq(items: BenchmarkItems, study: str) -> Mapping[str, Item]:
     Items without a target are left out, as published. Raises StudyError if a column is missing or a
     value is not allowed.
     """
-    table = read_items(items, study)
-    if missing := [name for name in COLUMNS if name not in table.columns]:
-        raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
-    table = table.filter(pl.col("target_loc") != "")
+    table = read_items(items, study, COLUMNS).filter(pl.col("target_loc") != "")
     questions = [_make_item(row, items.file) for row in table.iter_rows(named=True)]
     return {item.name: item for item in questions}
 

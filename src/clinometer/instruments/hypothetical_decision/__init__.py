@@ -122,8 +122,7 @@ def _wordings(study: Study) -> dict[str, Wording]:
     if part is None:
         return {}
     wordings = {name: Wording(False) for name in part.recorded}
-    for name, text in part.variations.items():
-        wordings[name] = Wording(name in part.default_variations, text)
+    wordings |= Wording.of_variations(part.variations, part.default_variations)
     return {
         name: replace(wording, unnamed=name in part.unnamed) for name, wording in wordings.items()
     }

@@ -58,10 +58,7 @@ def templates_of(study: Study) -> Mapping[str, Mapping[str, str]]:
 @lru_cache(maxsize=4)
 def _read_templates(items: BenchmarkItems, study: str) -> Mapping[str, Mapping[str, str]]:
     """Read the rows of a table of templates, by name; `study` is the path of the study file."""
-    table = read_items(items, study)
-    needed = ("id", "name", "template", "yes_favours_subject")
-    if missing := [name for name in needed if name not in table.columns]:
-        raise StudyError(f"items {items.file}: missing column {', '.join(missing)}")
+    table = read_items(items, study, ("id", "name", "template", "yes_favours_subject"))
     wrong = table.filter(~pl.col("yes_favours_subject").is_in(["true", "false"]))
     if not wrong.is_empty():
         name, value = wrong.select("name", "yes_favours_subject").row(0)

@@ -32,7 +32,6 @@ from clinometer_measures.networks.cli.describing import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from clinometer_measures.networks.lexicons import Lexicons
     from clinometer_measures.networks.setting import Setting
 
 __all__ = ["bias_command", "compare_command"]
@@ -118,16 +117,19 @@ def bias_command(
     from clinometer.results.tables import write_table
     from clinometer_measures.networks.bias import measure_bias, vary_setting
     from clinometer_measures.networks.controls import compare_with_rewired
+    from clinometer_measures.networks.lexicons import Lexicons
     from clinometer_measures.networks.path_lengths import measure_paths
 
     if options["paths"] and options["approach"] != "stereotypes":
         raise InputError(f"paths: only of the approach stereotypes, not of {options['approach']}")
     opened = open_networks(networks, directed=options["directed"])
     study = options["study"]
-    lexicons = _read_lexicons(options)
     setting = _build_setting(options)
-    settings: dict[str, Any] = {"approaches": [options["approach"]], "lexicons": lexicons}
-    settings["setting"] = setting
+    settings: dict[str, Any] = {
+        "approaches": [options["approach"]],
+        "lexicons": Lexicons.read(options["valence"], options["emotions"]),
+        "setting": setting,
+    }
     bias = measure_bias(opened, study, **settings)
     estimates = [bias.estimates]
     if not options["differences"]:
@@ -205,17 +207,6 @@ def _build_setting(options: dict[str, Any]) -> Setting:
     return Setting(spreading=build_spreading(options), **{name: options[name] for name in names})
 
 
-def _read_lexicons(options: dict[str, Any]) -> Lexicons:
-    """Read the lexicons whose paths were given."""
-    from clinometer_measures.networks.lexicons import Lexicons, read_emotions, read_valence
-
-    valence, emotions = options["valence"], options["emotions"]
-    return Lexicons(
-        valence=read_valence(valence) if valence else None,
-        emotions=read_emotions(emotions) if emotions else None,
-    )
-
-
 def _read_pair(text: str) -> tuple[str, str]:
     """Read the two ends of a stream."""
     source, colon, target = (part.strip() for part in text.partition(":"))
@@ -268,18 +259,10 @@ def _path_targets(row: dict[str, Any]) -> str:
 
 def _path_line(row: dict[str, Any]) -> str:
     """Format a difference of path lengths with its interval and the p of swapped primes."""
-    line = f"{_label({**row, 'targets': _path_targets(row)})}: "
-    line += (
-        "no difference"
-        if row["estimate"] is None
-        else f"difference {number(row['estimate'], 3)} hops"
-    )
-    low, high = row["ci_low_bootstrap"], row["ci_high_bootstrap"]
-    if low is not None:
-        line += f" [{interval(low, high)}]"
-    if row["p"] is not None:
-        line += f", p (primes swapped) {p_value(row['p'])}"
-    return line + (f"; {row['note']}" if row["note"] else "")
+    value = row["estimate"]
+    text = "no difference" if value is None else f"difference {number(value, 3)} hops"
+    line = f"{_label({**row, 'targets': _path_targets(row)})}: {text}"
+    return line + _certainty(row, "bootstrap", "p (primes swapped)")
 
 
 def _label(row: dict[str, Any]) -> str:
@@ -295,14 +278,17 @@ def _estimate_line(row: dict[str, Any]) -> str:
     value = row["estimate"]
     if row["measure"] == "valence_joint":
         name, value = "χ²", row["statistic"]
-    line = f"{_label(row)}: " + (f"no {name}" if value is None else f"{name} {number(value, 3)}")
-    method = "robust" if row["prime"] else "bootstrap"
+    text = f"no {name}" if value is None else f"{name} {number(value, 3)}"
+    return f"{_label(row)}: {text}{_certainty(row, 'robust' if row['prime'] else 'bootstrap', 'p')}"
+
+
+def _certainty(row: dict[str, Any], method: str, p_name: str) -> str:
+    """Format the interval by a method, the p and the note, as far as a row has them."""
     low, high = row[f"ci_low_{method}"], row[f"ci_high_{method}"]
-    if low is not None:
-        line += f" [{interval(low, high)}]"
+    text = "" if low is None else f" [{interval(low, high)}]"
     if row["p"] is not None:
-        line += f", p {p_value(row['p'])}"
-    return line + (f"; {row['note']}" if row["note"] else "")
+        text += f", {p_name} {p_value(row['p'])}"
+    return text + (f"; {row['note']}" if row["note"] else "")
 
 
 def _placebo_line(row: dict[str, Any], kind: str) -> str:

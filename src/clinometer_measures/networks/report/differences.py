@@ -12,14 +12,15 @@ from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, intervals
 from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import (
-    ReportTable,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import TableColumn, TableSpec, head
 from clinometer.reference import load_published
-from clinometer_measures.networks.report.results import PAGE_COLUMNS, PUBLISHED, Networks, dot
+from clinometer_measures.networks.report.results import (
+    PAGE_COLUMNS,
+    PUBLISHED,
+    Networks,
+    dot,
+    render,
+)
 
 __all__ = ["difference_section"]
 
@@ -50,14 +51,13 @@ def difference_section(networks: Networks) -> Section | None:
         parts += networks.by_identity("network_differences", approach)
     if not parts:
         return None
-    tables = [(f"Table of differences: {part['label'][0]}", _table(part)) for part in parts]
+    tables = []
+    for part in parts:
+        table = render(_DIFFERENCES, part, direction=_direction(part))
+        tables.append((f"Table of differences: {part['label'][0]}", table))
     if networks.replicates:
-        tables.append(
-            (
-                "Table of published correlations",
-                _PUBLISHED.render(load_published(PUBLISHED, "network_correlations")),
-            )
-        )
+        published = _PUBLISHED.render(load_published(PUBLISHED, "network_correlations"))
+        tables.append(("Table of published correlations", published))
     figures = name_figures("network-differences", (_figure(part, networks) for part in parts))
     key = "network-differences"
     title = "Differences between networks"
@@ -142,13 +142,6 @@ _DIFFERENCES = TableSpec(
     ),
     PAGE_COLUMNS,
 )
-
-
-def _table(part: pl.DataFrame) -> ReportTable:
-    label, direction = part["label"][0], _direction(part)
-    return _DIFFERENCES.render(
-        part, interval=interval_title(part), label=label, direction=direction
-    )
 
 
 _PUBLISHED = TableSpec(

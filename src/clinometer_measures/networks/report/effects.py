@@ -15,13 +15,7 @@ from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import intervals, range_text
 from clinometer.pieces.prose import cut, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import (
-    Render,
-    ReportTable,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import Render, TableColumn, TableSpec, head
 from clinometer.reference import load_published
 from clinometer.texts import visible
 from clinometer_measures.networks.report.activations import heat_maps
@@ -33,6 +27,7 @@ from clinometer_measures.networks.report.results import (
     Networks,
     dot,
     group_rows,
+    render,
 )
 
 __all__ = [
@@ -85,14 +80,10 @@ def stereotype_section(networks: Networks) -> Section | None:
     if not parts:
         return None
     rows = pl.concat(parts)
-    tables = [("", _stereotype_table(part)) for part in parts]
+    tables = [("", render(_EFFECTS, group_rows(part, "targets"))) for part in parts]
     if networks.replicates:
-        tables.append(
-            (
-                "Table of published effects",
-                _PUBLISHED.render(load_published(PUBLISHED, "network_effects")),
-            )
-        )
+        published = _PUBLISHED.render(load_published(PUBLISHED, "network_effects"))
+        tables.append(("Table of published effects", published))
     maps, note = heat_maps(networks)
     dependence = _DEPENDENCE.format(pairs=_pair_counts(rows), least=_least_p(rows))
     text = tuple(filter(None, (_STEREOTYPES, dependence, support_rule(rows), note)))
@@ -202,16 +193,6 @@ _EFFECTS = TableSpec(
     ),
     PAGE_COLUMNS,
 )
-
-
-def _stereotype_table(part: pl.DataFrame) -> ReportTable:
-    return _EFFECTS.render(
-        group_rows(part, "targets"),
-        interval=interval_title(part),
-        label=part["label"][0],
-        first=part["first"][0],
-        second=part["second"][0],
-    )
 
 
 _PUBLISHED = TableSpec(

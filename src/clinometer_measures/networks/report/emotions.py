@@ -13,7 +13,7 @@ from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import intervals, range_text
 from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ReportTable, TableColumn, TableSpec, head
+from clinometer.pieces.tables import TableColumn, TableSpec, head
 from clinometer_measures.networks.report.effects import (
     PLACEBOS,
     SCALE,
@@ -22,7 +22,7 @@ from clinometer_measures.networks.report.effects import (
     remarks,
     support_rule,
 )
-from clinometer_measures.networks.report.results import NETWORK, PAGE_COLUMNS, Networks, dot
+from clinometer_measures.networks.report.results import NETWORK, PAGE_COLUMNS, Networks, render
 
 __all__ = ["SUPPORTED", "emotion_section", "emotion_sides"]
 
@@ -52,7 +52,7 @@ def emotion_section(networks: Networks) -> Section | None:
     tables = []
     for part in parts:
         label = f": {part['label'][0]}" if len(parts) > 1 else ""
-        tables.append((f"Table of emotions{label}", _emotion_table(part)))
+        tables.append((f"Table of emotions{label}", render(_EFFECTS_ON_EMOTIONS, part)))
     placed = rows["p_placebo"].count() > 0
     text = (_EMOTIONS, _NORM.format(norms=norms), *([support_rule(rows)] if placed else []))
     effect_figures = (_emotion_figure(part, networks) for part in parts)
@@ -102,12 +102,8 @@ def _emotion_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     label = part["label"][0]
     first = part["first"][0]
     second = part["second"][0]
-    marks = networks.marks
-    dots = []
-    for row in networks.cross(measured, ["label", "targets"]).iter_rows(named=True):
-        position = (row["targets"], marks[row["network"]], "")
-        # One colour for all: emotions have none of their own.
-        dots.append(dot(row, position, "gender", "p_holm"))
+    # One colour for all: emotions have none of their own.
+    dots = networks.dots(measured, "gender", "p_holm")
     caption = (
         f"Effect per emotion, one column per network: {label}. {SCALE} Right of the dotted line: "
         f"activated more by {first}; left: more by {second}. Dot: effect; line: "
@@ -133,11 +129,8 @@ def _norm_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw the effects under one other norm: a column per network, a line per emotion."""
     if part["estimate"].count() == 0:
         return None
-    marks = networks.marks
     norm = part["norm"][0].upper()
-    dots = []
-    for row in networks.cross(part, ["label", "targets"]).iter_rows(named=True):
-        dots.append(dot(row, (row["targets"], marks[row["network"]], ""), "gender", "p"))
+    dots = networks.dots(part, "gender", "p")
     caption = (
         f"The same effects under the {norm} norm: {part['label'][0]} (in the paper, figure 12 is "
         "under the L1 norm and figure 13 under L2). Intervals and placebos are of the norm above."
@@ -162,13 +155,3 @@ _EFFECTS_ON_EMOTIONS = TableSpec(
     ),
     PAGE_COLUMNS,
 )
-
-
-def _emotion_table(part: pl.DataFrame) -> ReportTable:
-    return _EFFECTS_ON_EMOTIONS.render(
-        part,
-        interval=interval_title(part),
-        label=part["label"][0],
-        first=part["first"][0],
-        second=part["second"][0],
-    )

@@ -167,12 +167,7 @@ def _setting(networks: Networks) -> tuple[Term, ...]:
         setting.append(Term(spaced(key), text))
     study_terms = [Term("Study", study, "code")] if study else []
     version = version_terms(facts.text("clinometer"), facts.text("created"))
-    return (
-        *files,
-        *study_terms,
-        *setting,
-        *version,
-    )
+    return (*files, *study_terms, *setting, *version)
 
 
 def findings(networks: Networks) -> list[tuple[str, str, str]]:

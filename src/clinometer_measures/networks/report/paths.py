@@ -16,9 +16,9 @@ from clinometer.pieces.drawing.intervals import around, intervals, range_text
 from clinometer.pieces.frames import add_columns
 from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import ROW, ReportTable, TableColumn, TableSpec
+from clinometer.pieces.tables import ROW, TableColumn, TableSpec
 from clinometer_measures.networks.report.effects import PLACEBOS, grey_bars, remarks
-from clinometer_measures.networks.report.results import NETWORK, Networks, dot, group_rows
+from clinometer_measures.networks.report.results import NETWORK, Networks, dot, group_rows, render
 
 __all__ = ["path_finding", "path_section"]
 
@@ -45,7 +45,10 @@ def path_section(networks: Networks) -> Section | None:
     if not parts:
         return None
     hops = _mean_hops(networks.tables["network_paths"])
-    tables = tuple(("", _table(add_columns(part, hops, *_KEYS))) for part in parts)
+    tables = []
+    for part in parts:
+        rows = group_rows(add_columns(part, hops, *_KEYS), "targets")
+        tables.append(("", render(_HOPS, rows)))
     figures = name_figures("network-path-lengths", (_figure(part, networks) for part in parts))
     placed = pl.concat(parts)["p_claim"].count() > 0
     noted = pl.concat(parts).with_columns(missing=pl.lit(None, pl.List(pl.String)))
@@ -53,7 +56,7 @@ def path_section(networks: Networks) -> Section | None:
     text = (_METHOD, *([_CLAIM] if placed else []))
     key = "network-path-lengths"
     title = "Lengths of paths"
-    return Section(key, title, text, figures, tables, notes)
+    return Section(key, title, text, figures, tuple(tables), notes)
 
 
 def _mean_hops(lengths: pl.DataFrame) -> pl.DataFrame:
@@ -107,11 +110,6 @@ _HOPS = TableSpec(
         TableColumn("Words", "n_clusters_bootstrap", count),
     ),
 )
-
-
-def _table(part: pl.DataFrame) -> ReportTable:
-    rows = group_rows(part, "targets")
-    return _HOPS.render(rows, interval=interval_title(part), label=part["label"][0])
 
 
 def path_finding(part: pl.DataFrame) -> str:

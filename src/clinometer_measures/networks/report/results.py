@@ -18,8 +18,8 @@ from clinometer.numbers import interval
 from clinometer.pieces.drawing.charts import Row, measured
 from clinometer.pieces.facts import Facts, read_facts, spaced
 from clinometer.pieces.frames import add_columns, place, with_shown_texts
-from clinometer.pieces.prose import cut, display_names
-from clinometer.pieces.tables import head
+from clinometer.pieces.prose import cut, display_names, interval_title
+from clinometer.pieces.tables import ReportTable, TableSpec, head
 from clinometer.results import join_methods
 from clinometer.results.columns import Meaning, typed_columns
 from clinometer.texts import visible
@@ -36,6 +36,7 @@ __all__ = [
     "dot",
     "group_rows",
     "read_networks",
+    "render",
 ]
 
 #: The study whose published values are shown.
@@ -141,6 +142,14 @@ class Networks:
         pairs = lines.join(self.in_order(columns), how="cross")
         return pairs.join(frame, on=[*down, *across], how="left", maintain_order="left")
 
+    def dots(self, frame: pl.DataFrame, color: str, p: str, n: str = "n") -> list[Row]:
+        """Give dots, as `dot` does: a line for each set of targets, a column for each network."""
+        marks = self.marks
+        dots = []
+        for row in self.cross(frame, ["label", "targets"]).iter_rows(named=True):
+            dots.append(dot(row, (row["targets"], marks[row["network"]], ""), color, p, n))
+        return dots
+
 
 def dot(
     row: Mapping[str, Any], position: tuple[str, str, str], color: str, p: str, n: str = "n"
@@ -166,6 +175,12 @@ def dot(
         "about": f"{row['label']}: {words}" if words else row["label"],
         "n": "n/a" if size is None else f"{size:,}",
     }
+
+
+def render(spec: TableSpec, part: pl.DataFrame, **values: Any) -> ReportTable:
+    """Set out the rows of an identity; captions and titles may name its label and categories."""
+    names = {name: part[name][0] for name in ("label", "first", "second")}
+    return spec.render(part, interval=interval_title(part), **names, **values)
 
 
 def group_rows(frame: pl.DataFrame, *keys: str) -> pl.DataFrame:
@@ -292,14 +307,17 @@ def _estimate_frames(
     return frames
 
 
-def _add_turned(frame: pl.DataFrame, prefix: str) -> pl.DataFrame:
-    """Add the estimate and its ends, positive as stereotype-consistent: a turned interval swaps."""
+def _turn(name: str, other_end: str | None = None) -> pl.Expr:
+    """Turn a column with positive as stereotype-consistent; the ends of an interval swap."""
     is_below = pl.col("direction").eq_missing("below")
-    low, high = pl.col(f"{prefix}_low"), pl.col(f"{prefix}_high")
+    return pl.when(is_below).then(-pl.col(other_end or name)).otherwise(name)
+
+
+def _add_turned(frame: pl.DataFrame, prefix: str) -> pl.DataFrame:
+    """Add the estimate and its ends, turned."""
+    low, high = f"{prefix}_low", f"{prefix}_high"
     return frame.with_columns(
-        turned=pl.when(is_below).then(-pl.col("estimate")).otherwise("estimate"),
-        turned_low=pl.when(is_below).then(-high).otherwise(low),
-        turned_high=pl.when(is_below).then(-low).otherwise(high),
+        turned=_turn("estimate"), turned_low=_turn(low, high), turned_high=_turn(high, low)
     )
 
 
@@ -324,19 +342,13 @@ def _effect_frame(estimates: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFram
 
 def _add_placebos(effects: pl.DataFrame, *methods: str) -> pl.DataFrame:
     """Turn the placebos of effects as the effects are; see `_estimate_frames`."""
-    is_below = pl.col("direction").eq_missing("below")
     turned = dict[str, pl.Expr]()
     for method in methods:
         ending = method.removeprefix("placebo")
-        # Name → the column whose negative it is where the effect is turned.
-        sources = {
-            "placebo_mean": "placebo_mean",
-            "placebo_low": "placebo_high",
-            "placebo_high": "placebo_low",
-        }
-        for name, source in sources.items():
-            negative = pl.when(is_below).then(-pl.col(f"{source}_{method}"))
-            turned[f"turned_{name}{ending}"] = pl.coalesce(negative, f"{name}_{method}")
+        mean, low, high = (f"{name}_{method}" for name in _PLACEBO)
+        turned[f"turned_placebo_mean{ending}"] = _turn(mean)
+        turned[f"turned_placebo_low{ending}"] = _turn(low, high)
+        turned[f"turned_placebo_high{ending}"] = _turn(high, low)
     # A claim needs all kinds of placebos, and rests on the largest p.
     adjusted = [pl.coalesce(f"p_holm_{method}", f"p_{method}") for method in methods]
     all_tested = pl.all_horizontal(p.is_not_null() for p in adjusted)

@@ -13,21 +13,14 @@ from clinometer.pieces.drawing.figures import Figure
 from clinometer.pieces.drawing.intervals import around, intervals
 from clinometer.pieces.prose import ALPHA, interval_title
 from clinometer.pieces.sections import Section, name_figures
-from clinometer.pieces.tables import (
-    ROW,
-    Render,
-    ReportTable,
-    TableColumn,
-    TableSpec,
-    head,
-)
+from clinometer.pieces.tables import ROW, Render, ReportTable, TableColumn, TableSpec, head
 from clinometer_measures.networks.report.effects import list_effects_by_network
 from clinometer_measures.networks.report.results import (
     APPROACHES,
     NETWORK,
     Networks,
-    dot,
     group_rows,
+    render,
 )
 
 __all__ = ["chance_finding", "chance_section", "sensitivity_section"]
@@ -73,7 +66,11 @@ def chance_section(networks: Networks) -> Section | None:
     least = f"; its smallest value is 1/{many + 1}, twice that where it is two-sided"
     text = _REWIRED.format(many=many, least=least if len(counts) == 1 else "")
     figures = name_figures("network-chance", (_chance_figure(part, networks) for part in parts))
-    tables = ((f"Table of chance: {part['label'][0]}", _chance_table(part)) for part in parts)
+    tables = []
+    for part in parts:
+        turned = _TURNED if part["direction"].count() else ""
+        table = render(_CHANCE, group_rows(part, "targets"), turned=turned)
+        tables.append((f"Table of chance: {part['label'][0]}", table))
     texts = (text, _ALARMS.format(alarms=_alarms_text(rows)))
     key = "network-chance"
     title = "Beyond chance"
@@ -116,15 +113,11 @@ def _alarms_text(rows: pl.DataFrame) -> str:
 def _chance_figure(part: pl.DataFrame, networks: Networks) -> Figure | None:
     """Draw what chance gives as a line and the effect as a dot, a column per network."""
     label = part["label"][0]
-    marks = networks.marks
     approach = part["approach"][0]
     effects = part.drop_nulls("estimate").filter(pl.col("targets") != "")
     if effects.is_empty():
         return None
-    dots = []
-    for row in networks.cross(effects, ["label", "targets"]).iter_rows(named=True):
-        position = (row["targets"], marks[row["network"]], "")
-        dots.append(dot(row, position, "chance", "p", "n_resamples"))
+    dots = networks.dots(effects, "chance", "p", "n_resamples")
     title = _AXES[approach]
     axis = around(title, dots, LEAST) if approach == "valence" else Axis(title, -1, 1, 0)
     columns = ", one column per network" if effects["network"].n_unique() > 1 else ""
@@ -156,15 +149,6 @@ _CHANCE = TableSpec(
         TableColumn("Rewired", "n_resamples", count),
     ),
 )
-
-
-def _chance_table(part: pl.DataFrame) -> ReportTable:
-    return _CHANCE.render(
-        group_rows(part, "targets"),
-        interval=interval_title(part),
-        label=part["label"][0],
-        turned=_TURNED if part["direction"].count() else "",
-    )
 
 
 #: Above this many columns each network has a table of its own.

@@ -12,6 +12,7 @@ import polars as pl
 
 from clinometer.authoring import FITS, KEYS, InputError, load_regressions
 from clinometer.pieces import (
+    FEW_SENTENCES,
     FROM,
     Figure,
     InstrumentResults,
@@ -42,8 +43,6 @@ from clinometer_measures.replication.chained_task.curves import (
 
 __all__ = ["chained_section"]
 
-#: Above this many models and modes there are no sentences.
-MOST_SENTENCES = 4
 #: Up to here, in log odds, an interval widens the axis.
 WIDEST = 5.0
 
@@ -139,7 +138,7 @@ def chained_section(results: InstrumentResults) -> Section | None:
         if figure := decision_curves(part, binned, f"chained{end}", plan):
             figures.append(figure)
     sentences: list[str] = []
-    for part in parts[:MOST_SENTENCES]:
+    for part in parts[:FEW_SENTENCES]:
         if sentence := _sentence(part, plan):
             sentences.append(f"{who(part)}: {sentence}")
     overall_rows = rows.filter(part="all")

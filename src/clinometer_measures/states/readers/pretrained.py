@@ -19,12 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from clinometer.errors import InputError, ModelError
-from clinometer.models.libraries import (
-    hash_file,
-    quiet,
-    require_libraries,
-    use_cache_if_offline,
-)
+from clinometer.models.libraries import hash_file, quiet, require_libraries, use_cache_if_offline
 
 __all__ = ["Loading", "Pretrained", "load_pretrained"]
 

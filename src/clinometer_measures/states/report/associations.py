@@ -30,6 +30,7 @@ from clinometer_measures.states.report.results import (
     States,
     first_reading,
     in_words,
+    last_layer,
     layer_name,
     layers,
     split,
@@ -127,11 +128,6 @@ def _with_titles(part: pl.DataFrame) -> pl.DataFrame:
         expected=pl.when(has_one_group).then(single_group).otherwise(two_groups),
         about=pl.format("{}, {}", "model", "study"),
     )
-
-
-def _last_layer(part: pl.DataFrame) -> pl.DataFrame:
-    """Keep the last layer."""
-    return part.filter(layer=layers(part)[-1])
 
 
 def _figures(part: pl.DataFrame) -> list[Figure]:
@@ -252,7 +248,7 @@ def _map_summary(part: pl.DataFrame) -> str:
 
 def _tables(part: pl.DataFrame) -> list[tuple[str, ReportTable]]:
     """Set out the last layer, and for each test the layer with its largest effect."""
-    last = _last_layer(part)
+    last = last_layer(part)
     title = part["about"][0]
     where = f"the last layer, {last['layer'][0]}"
     summary = f"Table of effects: {title}, {where}" if last.height > MOST_OPEN else ""
@@ -323,7 +319,7 @@ def association_finding(part: pl.DataFrame) -> str:
     """Say how many tests lean the stereotypical way at the last layer, and how strongly."""
     texts = []
     for method, rows in split(part.filter(_COMPARABLE), "measure"):
-        text = _lean_text(_last_layer(first_reading(rows)))
+        text = _lean_text(last_layer(first_reading(rows)))
         texts.append(f"{method}: {text}" if method else text)
     return " ".join(texts)
 

@@ -6,6 +6,7 @@ Reference: Schuster et al. 2024, arXiv:2411.16527, section 3.2 and figure 2.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -49,11 +50,6 @@ def context_section(states: States) -> Section | None:
     )
 
 
-def _kind_text(name: str) -> str:
-    """Say a kind of contexts in words."""
-    return in_words("contexts", name)
-
-
 def _figure(poles: pl.DataFrame, name: str) -> Figure:
     """Draw histograms: a row of panels per kind, a column per property."""
     kinds = poles.filter(pl.col("contexts") != "none")["contexts"].unique(maintain_order=True)
@@ -61,7 +57,7 @@ def _figure(poles: pl.DataFrame, name: str) -> Figure:
     for kind in kinds[:MOST_KINDS]:
         for name_of_property, title in _PROPERTIES.items():
             part = poles.filter(contexts=kind, property=name_of_property)
-            panels[f"{title}, {_kind_text(kind)}"] = part
+            panels[f"{title}, {in_words('contexts', kind)}"] = part
     rows: list[Row] = []
     for panel, part in panels.items():
         rows += [_bar(row, panel) for row in part.iter_rows(named=True)]
@@ -88,7 +84,7 @@ def _bar(row: Mapping[str, Any], panel: str) -> Row:
     """Give a bar of a histogram, a little narrower than 1, so that bars stand apart."""
     return {
         "panel": panel,
-        "kind": _kind_text(row["contexts"]),
+        "kind": in_words("contexts", row["contexts"]),
         "value": row["value"],
         "n": row["n"],
         "from": row["value"] - 0.45,
@@ -110,7 +106,7 @@ _CONTEXTS = TableSpec(
     "Contexts in which terms were read, of the poles of dimensions and, where their direction is "
     "predicted, of held-out terms.",
     (
-        TableColumn("Contexts", "contexts", _kind_text, "head"),
+        TableColumn("Contexts", "contexts", partial(in_words, "contexts"), "head"),
         TableColumn(
             "Terms", "role", lambda role: "poles" if role == "poles" else "held-out", "text"
         ),

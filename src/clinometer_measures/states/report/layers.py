@@ -6,6 +6,7 @@ Reference: Schuster et al. 2024, arXiv:2411.16527, table 2.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -99,11 +100,6 @@ _PUBLISHED = TableSpec(
 )
 
 
-def _cut_text(row: Mapping[str, Any]) -> str:
-    """Say where the cut of a row is."""
-    return _cut_title(row["cut"])
-
-
 def _figure_space(part: pl.DataFrame) -> pl.DataFrame:
     """Keep the single layers of the broad space, or of another where that is not there."""
     rows = part.filter(IS_SINGLE_LAYER)
@@ -126,23 +122,15 @@ def _direction_figure(part: pl.DataFrame) -> Figure:
         f"side, 0 to 1. Band: {interval_title(part)} (Wilson); dashed line: majority baseline."
     )
     axis = Axis("Accuracy", 0, 1, None)
-    line = _contexts_text if several_kinds else _cut_text
-    return layer_figure(panels, line, lambda _: axis, caption, digits=3)
-
-
-def _contexts_text(row: Mapping[str, Any]) -> str:
-    """Say in which contexts terms were read."""
-    return in_words("contexts", row["contexts"])
+    line = "contexts" if several_kinds else "cut"
+    return layer_figure(
+        panels, lambda row: in_words(line, row[line]), lambda _: axis, caption, digits=3
+    )
 
 
 def _dimension_title(name: str) -> str:
     """Name a dimension, or all of them."""
     return "All dimensions" if name == "all" else name
-
-
-def _cut_title(cut: str | None) -> str:
-    """Say where the cut between high and low is."""
-    return in_words("cut", cut)
 
 
 _ACCURACIES = TableSpec(
@@ -151,7 +139,7 @@ _ACCURACIES = TableSpec(
     (
         TableColumn("Dimension", "dimension", _dimension_title, "head"),
         "space",
-        TableColumn("Cut", "cut", _cut_title, "text"),
+        TableColumn("Cut", "cut", partial(in_words, "cut"), "text"),
         *READING_COLUMNS,
         TableColumn("Accuracy", "estimate", number, digits=3),
         TableColumn("{interval}", "ci_low ci_high", interval, digits=3),
@@ -217,7 +205,8 @@ def direction_finding(part: pl.DataFrame) -> str:
     if not rows:
         return ""
     shares = [
-        f"{number(row['estimate'], 3)} {_cut_text(row)}{_baseline_verdict(row)}" for row in rows
+        f"{number(row['estimate'], 3)} {in_words('cut', row['cut'])}{_baseline_verdict(row)}"
+        for row in rows
     ]
     return (
         f"Share of {rows[0]['n'] or 0:,} terms on the side where the dictionary has them, "

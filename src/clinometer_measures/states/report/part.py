@@ -218,10 +218,7 @@ def _setting(facts: Facts) -> tuple[Term, ...]:
         # A list, such as the numbers of removed components, has no single value.
         texts.append((spaced(key), value or ", ".join(setting.texts(key))))
     version = version_terms(facts.text("clinometer"), facts.text("created"))
-    return (
-        *(Term(name, text) for name, text in texts if text),
-        *version,
-    )
+    return (*(Term(name, text) for name, text in texts if text), *version)
 
 
 def _filled_texts(part: Facts, **templates: str) -> str:

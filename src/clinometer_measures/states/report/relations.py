@@ -5,6 +5,7 @@ Reference: Bai et al. 2025, doi:10.1073/pnas.2416228122, SI sections J and O.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -24,6 +25,7 @@ from clinometer_measures.states.report.results import (
     States,
     by_layer,
     in_words,
+    last_layer,
     layer_name,
     layers,
     split,
@@ -79,7 +81,7 @@ def _strongest(part: pl.DataFrame) -> dict[str, Any] | None:
 
 def _last_layer(part: pl.DataFrame) -> dict[str, Any]:
     """Give the first row of the last layer."""
-    return part.filter(layer=layers(part)[-1]).row(0, named=True)
+    return last_layer(part).row(0, named=True)
 
 
 def _map(part: pl.DataFrame) -> Figure | None:
@@ -161,22 +163,16 @@ def _curves(part: pl.DataFrame) -> Figure:
     )
 
 
-def _missing(treatment: str | None) -> str:
-    return in_words("missing_as", treatment)
-
-
-def _removed(count: int | None) -> str:
-    return in_words("removed", count)
-
-
+_MISSING = partial(in_words, "missing_as")
+_REMOVED = partial(in_words, "removed")
 _CORRELATIONS = TableSpec(
     "{model}: correlation at the layer where it is strongest and at the last, with its {interval} "
     "(Fisher’s z). Selecting the strongest layer is not a test; p (Holm) is adjusted for all "
     "layers.",
     (
         head("level"),
-        TableColumn("Missing", "missing_as", _missing, "head"),
-        TableColumn("Removed", "removed", _removed, "head"),
+        TableColumn("Missing", "missing_as", _MISSING, "head"),
+        TableColumn("Removed", "removed", _REMOVED, "head"),
         head("which", "Which"),
         TableColumn("Layer", "layer", plain_text, "number"),
         TableColumn("r", "estimate", number),
@@ -208,8 +204,8 @@ _FIT_TABLE = TableSpec(
         TableColumn("Predictor", "predictor", spaced, "head"),
         head("which", "Which"),
         TableColumn("Layer", "layer", plain_text, "number"),
-        TableColumn("Missing", "missing_as", _missing, "text"),
-        TableColumn("Removed", "removed", _removed, "text"),
+        TableColumn("Missing", "missing_as", _MISSING, "text"),
+        TableColumn("Removed", "removed", _REMOVED, "text"),
         TableColumn("Coefficient", "estimate", number),
         INTERVAL,
         "p",
@@ -230,7 +226,7 @@ def _fit_table(part: pl.DataFrame) -> ReportTable:
         answers = fits.filter(pl.col("layer").is_null())
         states = fits.drop_nulls("layer")
         best = states.drop_nulls("aic").sort("aic", maintain_order=True).head(1)
-        last = states.filter(layer=layers(states)[-1]) if layers(states) else states
+        last = last_layer(states)
         for which, rows in (("answers", answers), ("best layer", best), ("last layer", last)):
             table_rows += [{**row, "which": which} for row in rows.iter_rows(named=True)]
     return _FIT_TABLE.render(table_rows, interval=interval_title(part), model=part["model"][0])

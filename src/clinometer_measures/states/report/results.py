@@ -33,6 +33,7 @@ __all__ = [
     "first_reading",
     "in_words",
     "keep_summary_layer",
+    "last_layer",
     "layer_name",
     "layers",
     "pair_label",
@@ -309,8 +310,11 @@ def by_layer(frame: pl.DataFrame) -> pl.DataFrame:
 def keep_summary_layer(frame: pl.DataFrame) -> pl.DataFrame:
     """Keep the means over layers; where there are none, the last layer."""
     mean = frame.filter(layer=MEAN)
-    if not mean.is_empty():
-        return mean
+    return last_layer(frame) if mean.is_empty() else mean
+
+
+def last_layer(frame: pl.DataFrame) -> pl.DataFrame:
+    """Keep the last layer; without layers no row."""
     return frame.filter(layer=layers(frame)[-1]) if layers(frame) else frame.clear()
 
 
