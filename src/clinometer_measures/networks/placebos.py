@@ -196,7 +196,8 @@ def nearest_words(network: Network, words: Sequence[str]) -> Places:
     """Find for each word the `NEAREST` others by rank of degree and strength.
 
     The distance of two words is the larger of the two differences in rank. None of `words` is found
-    for another. Shape (words, NEAREST): indices of nodes.
+    for another. Of words that are as far, those of the lowest index are found: which ones a
+    partition finds depends on the processor. Shape (words, NEAREST): indices of nodes.
     """
     ranks = np.stack([rankdata(values) for values in _connectivity(network)])  # (2, nodes)
     places = network.places(words)
@@ -205,7 +206,9 @@ def nearest_words(network: Network, words: Sequence[str]) -> Places:
     # One word at a time: a lexicon has thousands.
     for place_of_word in places:
         distances = np.abs(ranks[:, free] - ranks[:, [place_of_word]]).max(axis=0)
-        pools.append(free[np.argpartition(distances, NEAREST - 1)[:NEAREST]])
+        farthest = np.partition(distances, NEAREST - 1)[NEAREST - 1]
+        nearer, as_far = np.flatnonzero(distances < farthest), np.flatnonzero(distances == farthest)
+        pools.append(free[np.r_[nearer, as_far[: NEAREST - len(nearer)]]])
     return np.stack(pools)
 
 
