@@ -255,6 +255,14 @@ def test_a_lean_that_all_raters_share_has_no_interval(planted: pl.DataFrame, cao
     assert leans.filter(width > 1e-9).height > alike.height
 
 
+def test_the_same_ratings_give_the_same_leans_to_the_last_digit(
+    cao: Study, planted: pl.DataFrame
+) -> None:
+    """Means are taken in one order: on a second reading no digit differs."""
+    first, second = (compare_with_people(planted.lazy(), cao).details for _ in range(2))
+    assert first["people_leans"].equals(second["people_leans"])
+
+
 def test_estimates_say_how_far_a_group_is_seen_as_people_see_it(planted: pl.DataFrame) -> None:
     means = estimate_scores(planted.lazy()).estimates.filter(
         measure="group_traits", level="model", method="clustered"

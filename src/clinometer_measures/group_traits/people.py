@@ -293,12 +293,14 @@ class _Layout:
     def _people_columns(self, numbers: Sequence[int]) -> list[dict[str, Any]]:
         """Return what people say of each group over some pairs, with its interval over raters."""
         pair_ratings = self.ratings.filter(pl.col("pair").is_in(list(numbers)))
-        means = pair_ratings.group_by("group", "pair").agg(pl.col("choice").mean())
+        means = pair_ratings.group_by("group", "pair", maintain_order=True).agg(
+            pl.col("choice").mean()
+        )
         level = means.group_by("pair").agg(level=pl.col("choice").mean())
         columns = []
         for place in range(len(self.groups)):
             group_ratings = pair_ratings.filter(group=place).join(level, on="pair")
-            by_rater = group_ratings.group_by("rater").agg(
+            by_rater = group_ratings.group_by("rater", maintain_order=True).agg(
                 choice=(pl.col("choice") - pl.col("level")).mean(), rating=pl.col("rating").mean()
             )
             mean, low, high = _interval(by_rater["choice"].to_numpy(), 2)
