@@ -200,7 +200,7 @@ def test_the_page_lists_the_rooms_and_each_imports_only_rooms_above_it() -> None
 
 FLAT = {
     "Asking", "Design", "Finding", "INSTRUMENTS", "Inference", "PlanOptions", "Recording", "Study",
-    "ClinometerError", "allocate", "app", "ask", "audit", "audit_recorded", "collect_answers",
+    "ClinometerError", "allocate", "as_model", "ask", "audit", "audit_recorded", "collect_answers",
     "compare", "draw", "estimate", "findings", "load_study", "merge", "power", "read_results",
     "score", "shard_audit", "write_report",
 }  # fmt: skip

@@ -26,7 +26,7 @@ from .directory.results import read_results as read_results
 from .errors import ClinometerError as ClinometerError
 from .families import networks as networks
 from .families import states as states
-from .models.apps import app as app
+from .models.apps import as_model as as_model
 from .pieces.findings import Finding as Finding
 from .report.answers.summary import findings as findings
 from .report.document import write_report as write_report

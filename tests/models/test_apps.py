@@ -230,6 +230,6 @@ def test_a_function_of_this_process_is_a_model(tmp_path: Path) -> None:
         asked.append(prompt)
         return "Deny."
 
-    name = cm.app(deny)
+    name = cm.as_model(deny)
     assert name.startswith("app/") and "/" not in name.removeprefix("app/")
     assert audited(name, tmp_path / "run")["outcome"].to_list() == ["deny"] * len(asked)

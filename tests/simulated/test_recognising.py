@@ -29,6 +29,7 @@ STUDIES = {
     "hypothetical_decision": "discrim_eval",
     "matched_guise": "hofmann2024",
     "reasoning_cost": "rmiat2025",
+    "twins": "refunds",
 }
 CASES = [(name, mode) for name, instrument in INSTRUMENTS.items() for mode in instrument.modes]
 

@@ -28,7 +28,7 @@ from clinometer.asking.trials import ask, trials_task
 from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES, select
 from clinometer.contracts.design import Design
 from clinometer.contracts.instrument import Instrument
-from clinometer.models.apps import AppModel
+from clinometer.models.app_provider import AppModel
 from clinometer.models.embedded.provider import EmbeddedModel
 from clinometer.results import RESPONSES, SCORES, join_methods
 from clinometer.results.ranges import IN_PROMPTS

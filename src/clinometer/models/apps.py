@@ -31,16 +31,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput
-from inspect_ai.tool import ToolChoice, ToolInfo
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from clinometer.errors import ModelError, unknown
+from clinometer.errors import ModelError
 from clinometer.models.bodies import LARGEST, TooLarge
-from clinometer.models.fields import clean_text
 from clinometer.secrets import keep_secret
-
-__all__ = ["AppFailure", "AppModel", "Endpoint", "app", "read_endpoint"]
 
 #: Prompt → answer.
 Answer = Callable[[str], Awaitable[str]]
@@ -49,7 +44,7 @@ Answer = Callable[[str], Awaitable[str]]
 CONNECTIONS = 8
 
 #: Statuses with which the same request may succeed later.
-_LATER = (408, 425, 429)
+LATER = (408, 425, 429)
 
 #: The longest passage of a reply that an error shows.
 _LONGEST = 200
@@ -81,62 +76,7 @@ class AppFailure(Exception):
         self.status = status
 
 
-class AppModel(ModelAPI):
-    """A function or an endpoint as a model; see the module.
-
-    Raises ModelError if there is no such function or file, or the file is malformed.
-    """
-
-    def __init__(
-        self,
-        model_name: str,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        config: GenerateConfig | None = None,
-        **model_args: Any,
-    ) -> None:
-        super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
-        for name in model_args:
-            raise ModelError(unknown("argument of an app", name, []))
-        self._connections = CONNECTIONS
-        if model_name.endswith((".yaml", ".yml")):
-            endpoint = read_endpoint(Path(model_name))
-            self._connections = endpoint.connections
-            self._answer = _ask_endpoint(endpoint)
-        else:
-            self._answer = _call_function(model_name)
-
-    async def generate(
-        self,
-        input: list[ChatMessage],
-        tools: list[ToolInfo],
-        tool_choice: ToolChoice,
-        config: GenerateConfig,
-    ) -> ModelOutput:
-        """Ask one message; raises ModelError if there are several, or tools."""
-        if tools or len(input) != 1 or input[0].role != "user":
-            raise ModelError("an app takes one message, and no system prompt, tool or follow-up")
-        text = await self._answer(input[0].text)
-        return ModelOutput.from_content(f"app/{self.model_name}", clean_text(text))
-
-    def max_connections(self) -> int:
-        """Return how many calls are made at a time."""
-        return self._connections
-
-    def should_retry(self, ex: BaseException) -> bool:
-        """Whether the same call may succeed later."""
-        import httpx
-
-        if isinstance(ex, AppFailure):
-            return ex.status in _LATER or ex.status >= 500
-        return isinstance(ex, httpx.TransportError) and not isinstance(ex, httpx.ConnectError)
-
-    def connection_key(self) -> str:
-        """Name what limits connections: this system."""
-        return self.model_name
-
-
-def app(function: Callable[[str], Any]) -> str:
+def as_model(function: Callable[[str], Any]) -> str:
     """Name a function of this process as a model; the name serves wherever a model is named.
 
     Parameters
@@ -153,7 +93,7 @@ def app(function: Callable[[str], Any]) -> str:
     --------
     >>> def refund(prompt: str) -> str:
     ...     return "Approve."
-    >>> app(refund).partition(":")[2]
+    >>> as_model(refund).partition(":")[2]
     'refund'
     """
     name = f"{function.__module__}:{function.__qualname__}"
@@ -161,7 +101,7 @@ def app(function: Callable[[str], Any]) -> str:
     return f"app/{name}"
 
 
-#: Functions of this process that were named by `app`.
+#: Functions of this process that were named by `as_model`.
 _FUNCTIONS: dict[str, Callable[[str], Any]] = {}
 
 
@@ -183,6 +123,17 @@ def _find_function(name: str) -> Callable[[str], Any]:
     if not callable(function):
         raise ModelError(f"app/{name}: {attribute} is no function")
     return cast("Callable[[str], Any]", function)
+
+
+def open_app(name: str) -> tuple[Answer, int]:
+    """Return what asks a system, and how many calls it takes at a time.
+
+    Raises ModelError if there is no such function or file, or the file is malformed.
+    """
+    if not name.endswith((".yaml", ".yml")):
+        return _call_function(name), CONNECTIONS
+    endpoint = read_endpoint(Path(name))
+    return _ask_endpoint(endpoint), endpoint.connections
 
 
 def _call_function(name: str) -> Answer:
