@@ -43,9 +43,9 @@ from clinometer.results.verdicts import CONSISTENT, REVERSED, verdict_kind
 from clinometer.statistics.estimates import Inference
 from clinometer.stimuli import load_study
 
-RUNS = 100
+RUNS = 60
 #: Of which R, which takes longest, sees the first.
-MIXED_RUNS = 25
+MIXED_RUNS = 15
 SIZES = ("quick", "standard")
 CONTRASTS = ("black_women", "black_men", "age", "disability")
 #: A difference of 1.4 in log odds is about 34 of 100 people where half are approved.

@@ -167,7 +167,7 @@ def test_the_list_says_what_was_found_of_how_many_answers_and_when(
     means = pl.read_parquet(finished / "estimates.parquet").filter(
         pl.col("factor").is_null(), level="model", method="clustered", measure="word_association"
     )
-    assert f"Word association: – no verdict, {means['estimate'][0]:.2f}" in rows["run"]
+    assert f"Word association: – no verdict: compliance, {means['estimate'][0]:.2f}" in rows["run"]
     assert "<td>8</td>" in rows["run"]
     assert "not yet" in rows["half"] and "<td>4 so far</td>" in rows["half"]
     assert "2026-01-02 03:04" in rows["half"]
