@@ -196,12 +196,13 @@ def nearest_words(network: Network, words: Sequence[str]) -> Places:
     """Find for each word the `NEAREST` others by rank of degree and strength.
 
     The distance of two words is the larger of the two differences in rank. None of `words` is found
-    for another. Of words that are as far, those of the lowest index are found: which ones a
-    partition finds depends on the processor. Shape (words, NEAREST): indices of nodes.
+    for another. Of words that are as far, some are found at random, the same on every processor.
+    Shape (words, NEAREST): indices of nodes.
     """
     ranks = np.stack([rankdata(values) for values in _connectivity(network)])  # (2, nodes)
     places = network.places(words)
-    free = np.setdiff1d(np.arange(len(network)), places)
+    others = np.setdiff1d(np.arange(len(network)), places)
+    free = np.random.default_rng(0).permutation(others)
     pools = []
     # One word at a time: a lexicon has thousands.
     for place_of_word in places:

@@ -37,11 +37,11 @@ _FARE = TableSpec(
         STEREOTYPE,
         *FROM,
         TableColumn("What happens", "event", str, "text"),
-        TableColumn("Default group", "default_group default_rate", lambda who, n: _who(who, n)),
+        TableColumn("Default group", "default_group default_rate", _who),
         TableColumn(
             "Marginalized group",
             "marginalized_group marginalized_rate",
-            lambda who, n: _who(who, n),
+            _who,
         ),
         TableColumn("Counted in", "counted_in", str, "text"),
     ),

@@ -238,4 +238,5 @@ def test_haikus_arbitrary_targets_lean_towards_female_primes(haiku: Network) -> 
     assert target_rows["placebo_mean"].to_list() == pytest.approx([0.3, 0.3], abs=0.03)
     assert (target_rows["p"] <= 0.01).all()
     assert (prime_rows["placebo_low"] < -0.2).all() and (prime_rows["placebo_high"] > 0.5).all()
-    assert prime_rows["p"].to_list() == pytest.approx([0.08, 0.014], abs=0.02)
+    # With ties broken in four ways: .058 to .079, and .010 to .017.
+    assert prime_rows["p"].to_list() == pytest.approx([0.068, 0.014], abs=0.02)
