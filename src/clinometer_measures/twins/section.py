@@ -31,6 +31,11 @@ _DIFFER_IN = {
     "group": "the group",
 }
 
+
+def _who(group: str, rate: float) -> str:
+    return f"{group}: {number(rate, 1)}"
+
+
 _FARE = TableSpec(
     "How both groups fare.",
     (
@@ -38,11 +43,7 @@ _FARE = TableSpec(
         *FROM,
         TableColumn("What happens", "event", str, "text"),
         TableColumn("Default group", "default_group default_rate", _who),
-        TableColumn(
-            "Marginalized group",
-            "marginalized_group marginalized_rate",
-            _who,
-        ),
+        TableColumn("Marginalized group", "marginalized_group marginalized_rate", _who),
         TableColumn("Counted in", "counted_in", str, "text"),
     ),
     DETAILS["group_rates"].own,
@@ -60,10 +61,6 @@ _APART = TableSpec(
     ),
     DETAILS["twin_differences"].own,
 )
-
-
-def _who(group: str, rate: float) -> str:
-    return f"{group}: {number(rate, 1)}"
 
 
 def differences_section(results: InstrumentResults) -> Section | None:
