@@ -49,7 +49,7 @@ SOURCES: dict[str, dict[str, str]] = {
     },
     "docs/how-to/networks.md": {
         "runs with ratings of valence, which may not be redistributed": (
-            ".17 .07 .26 .59 .24 .13 .04 .22 .61"
+            ".17 .07 .25 .65 .08 .15 .05 .23 .47"
         ),
     },
     "docs/how-to/reasoning.md": {
