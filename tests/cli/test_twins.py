@@ -65,6 +65,7 @@ def test_a_model_may_be_named_and_options_are_those_of_audit(run: Run, folder: P
     [
         (("twins",), "name a STUDY"),
         (("twins", "loans.yaml"), "and a MODEL"),
+        (("twins", "--size", "quick", "loans.yaml", "app/lender:answer"), "a MODEL first"),
         (("twins", "loans.yaml", "app/lender"), "expected app/MODULE:FUNCTION"),
         (("twins", "bai2025", "simulated/neutral"), "has no instrument 'twins'"),
         (("twins", "missing.yaml", "simulated/neutral"), "missing.yaml: no such file"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, starmap
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -34,7 +34,7 @@ from clinometer_measures.framings.components import (
     holding,
     level_weights,
 )
-from clinometer_measures.framings.fraction import balanced_fraction
+from clinometer_measures.framings.fraction import balanced_fraction, effect_columns
 from clinometer_measures.framings.next_questions import Precision, next_questions
 from clinometer_measures.framings.part import factors_of, framings_of, part_of
 
@@ -76,6 +76,51 @@ def test_the_fraction_of_the_study_balances_every_two_factors() -> None:
         counts = Counter(map(tuple, RUNS[:, [i, j]].tolist()))
         assert len(counts) == LEVELS[i] * LEVELS[j]
         assert max(counts.values()) - min(counts.values()) <= 1
+
+
+def bases_of(runs: Any, n_levels: Any) -> list[Any]:
+    """Orthonormal columns of the main effects."""
+    bases = []
+    for columns in effect_columns(runs, n_levels):
+        basis, values, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+        bases.append(basis[:, values > 1e-9])
+    return bases
+
+
+def correlation(first: Any, second: Any) -> float:
+    return float(np.linalg.svd(first.T @ second, compute_uv=False)[0])
+
+
+def most_mixed(bases: list[Any]) -> float:
+    """The largest correlation of a main effect with an interaction of two other factors."""
+    mixed = []
+    for i, j in combinations(range(len(bases)), 2):
+        products = (bases[i][:, :, None] * bases[j][:, None, :]).reshape(len(bases[i]), -1)
+        basis, values, _ = np.linalg.svd(products - products.mean(axis=0), full_matrices=False)
+        others = [bases[k] for k in range(len(bases)) if k not in (i, j)]
+        mixed += [correlation(other, basis[:, values > 1e-9]) for other in others]
+    return max(mixed)
+
+
+def test_factors_are_mixed_with_each_other_as_the_page_says() -> None:
+    # 30 runs have no orthogonal array of two factors with two levels each: 8, 7, 7, 8.
+    bases = bases_of(RUNS, LEVELS)
+    assert max(starmap(correlation, combinations(bases, 2))) == pytest.approx(1 / 15)
+    assert most_mixed(bases) == pytest.approx(0.73, abs=0.005)
+    # Of 2³⁻¹ with C = AB, each main effect is the interaction of the other two.
+    half = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
+    assert most_mixed(bases_of(half, (2, 2, 2))) == pytest.approx(1.0)
+
+
+def test_factors_of_sentences_are_mixed_as_the_page_says() -> None:
+    part = part_of(load_study("framings"))
+    factors = factors_of(part, "likelihood")
+    runs = [
+        [levels.index(framing.levels[name]) for name, levels in factors.items()]
+        for framing in framings_of(part, "likelihood").values()
+    ]
+    bases = bases_of(runs, [len(levels) for levels in factors.values()])
+    assert max(starmap(correlation, combinations(bases, 2))) == pytest.approx(0.27, abs=0.005)
 
 
 def test_a_known_orthogonal_array_is_found() -> None:

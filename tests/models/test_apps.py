@@ -42,12 +42,14 @@ def broken(prompt):
 
 number = 3
 """
+BROKEN = "import os\nos.no_such_thing\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with a module of an app, from which commands are run."""
     (tmp_path / "some_app.py").write_text(APP, "utf-8")
+    (tmp_path / "broken_app.py").write_text(BROKEN, "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield tmp_path
@@ -75,6 +77,7 @@ def test_a_function_is_called_with_the_prompt_alone(folder: Path) -> None:
         ("app/some_app:missing", "some_app has no missing"),
         ("app/no_such_app:answer", "No module named"),
         ("app/some_app:number", "number is no function"),
+        ("app/broken_app:answer", "module 'os' has no attribute 'no_such_thing'"),
         ("app/missing.yaml", "No such file"),
     ],
 )
@@ -120,6 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.seen.append((self.path, dict(self.headers), body))  # type: ignore[attr-defined]
         status, reply = {
             "/text": (200, "plain text"),
+            "/made": (201, "made"),
             "/odd": (200, '{"reply": {"text": ["a"]}}'),
             "/fails": (500, "out of order"),
             "/refuses": (403, "not for you"),
@@ -166,6 +170,7 @@ def test_an_endpoint_is_asked_as_its_file_says(server: ThreadingHTTPServer, fold
     assert headers["Authorization"] == "Bearer sk-my-app-0123456789abcdef"
     assert body == {"say": "Hi", "loud": True}
     assert ask(endpoint(server, folder, "/text")) == "plain text"
+    assert ask(endpoint(server, folder, "/made")) == "made"
 
 
 @pytest.mark.parametrize(

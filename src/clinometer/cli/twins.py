@@ -31,8 +31,9 @@ def twins_command(
     if example:
         rest = tuple(word for word in (study, model, *rest) if word)
         study, model = EXAMPLE
-    if study is None or model is None:
-        raise click.UsageError("name a STUDY, a file or a name, and a MODEL; or --example")
+    if not study or not model or study.startswith("-") or model.startswith("-"):
+        raise click.UsageError("name a STUDY, a file or a name, and a MODEL first; or --example")
     asked = ("--study", study, "--instrument", "twins", "--controls", "--no-profile")
-    out = () if "--out" in rest else ("--out", f"results/twins-{Path(study).stem}")
+    has_folder = any(word.partition("=")[0] == "--out" for word in rest)
+    out = () if has_folder else ("--out", f"results/twins-{Path(study).stem}")
     audit_command.main([model, *asked, *out, *rest], "clinometer twins", standalone_mode=False)

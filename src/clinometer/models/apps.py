@@ -115,11 +115,12 @@ def _find_function(name: str) -> Callable[[str], Any]:
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        function = getattr(importlib.import_module(module_name), attribute)
-    except AttributeError:
-        raise ModelError(f"app/{name}: {module_name} has no {attribute}") from None
+        module = importlib.import_module(module_name)
     except Exception as error:  # a module may raise what it likes
         raise ModelError(f"app/{name}: {type(error).__name__}: {error}") from None
+    if not hasattr(module, attribute):
+        raise ModelError(f"app/{name}: {module_name} has no {attribute}")
+    function = getattr(module, attribute)
     if not callable(function):
         raise ModelError(f"app/{name}: {attribute} is no function")
     return cast("Callable[[str], Any]", function)
@@ -192,7 +193,7 @@ def _ask_endpoint(endpoint: Endpoint) -> Answer:
                 if len(data) > LARGEST:
                     raise TooLarge(f"the answer is larger than {LARGEST:,} bytes")
         text = data.decode("utf-8", "replace")
-        if reply.status_code != 200:
+        if not reply.is_success:
             raise AppFailure(reply.status_code, f"status {reply.status_code}: {text[:_LONGEST]}")
         return _at_path(text, endpoint.answer)
 

@@ -309,19 +309,23 @@ def _weaken_combined(marks: str, claims: list[_Claim]) -> list[_Claim]:
 
 
 def _weaken_turned(marks: str, claims: list[_Claim]) -> list[_Claim]:
-    """Weaken claims that are taken back later: ``it seems tragic, but is a comedy``."""
+    """Weaken claims that are taken back later: ``it seems tragic, but is a comedy``.
+
+    A change of mind (``r``) before the last choice takes back all claims before it; a turn
+    within a sentence (``b``, ``q``) only weak ones of that sentence.
+    """
     choices = [claim for claim in claims if claim.outcome in _SIDES and claim.rank > _TRACE]
-    last = max((claim.position for claim in choices), default=0)
-    revised = marks.rfind("r", 0, last)
-    but = max(marks.rfind("b", 0, last), marks.rfind("q", 0, last), 0)
-    sentence = max(marks.rfind(".", 0, but), marks.rfind("?", 0, but))
+    last_choice = max((claim.position for claim in choices), default=0)
+    revision = marks.rfind("r", 0, last_choice)
+    turn = max(0, *(marks.rfind(mark, 0, last_choice) for mark in "bq"))
+    sentence_start = max(marks.rfind(mark, 0, turn) for mark in ".?")
 
     def is_taken_back(claim: _Claim) -> bool:
         """Return whether a turn after a claim takes it back."""
-        if claim.position < revised:  # a change of mind takes back any claim
+        if claim.position < revision:
             return True
-        weak = claim.rank < _BARE or claim.outcome not in _SIDES
-        return weak and sentence < claim.position < but
+        is_weak = claim.rank < _BARE or claim.outcome not in _SIDES
+        return is_weak and sentence_start < claim.position < turn
 
     weakened = []
     for claim in claims:

@@ -156,21 +156,6 @@ def _record(model: str, rows: pl.DataFrame, plan: Mapping[str, Any]) -> dict[str
 def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
     measure = MEASURES[row["measure"]]
     subjects = [row[name] for name in ("study", "dimension", "category", "stereotype") if row[name]]
-    uncertainty: dict[str, Any] = {"num_samples": row["n_scored"]}
-    if row["se"] is not None:
-        uncertainty["standard_error"] = {
-            "value": row["se"],
-            "method": "hierarchical model of the variances",
-        }
-    if row["ci_low"] is not None:
-        uncertainty["confidence_interval"] = {
-            "lower": row["ci_low"],
-            "upper": row["ci_high"],
-            "confidence_level": row["confidence"],
-            "method": "t, in other prompts, for all means that the run tells",
-        }
-    if row["sd"] is not None:
-        uncertainty["standard_deviation"] = row["sd"]
     generation = plan.get("generation") or {}
     options = ("temperature", "top_p", "max_tokens")
     arguments = {name: generation[name] for name in options if generation.get(name) is not None}
@@ -194,7 +179,27 @@ def _result(row: dict[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
                 **{name: str(row[name]) for name in _DETAILS if row[name] is not None},
                 "lean": lean_of_mean(row),
             },
-            "uncertainty": uncertainty,
+            "uncertainty": _uncertainty(row),
         },
         **({} if recorded else {"generation_config": {"generation_args": arguments}}),
     }
+
+
+def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the number of answers behind a mean, and its errors where it has them."""
+    uncertainty: dict[str, Any] = {"num_samples": row["n_scored"]}
+    if row["se"] is not None:
+        uncertainty["standard_error"] = {
+            "value": row["se"],
+            "method": "hierarchical model of the variances",
+        }
+    if row["ci_low"] is not None:
+        uncertainty["confidence_interval"] = {
+            "lower": row["ci_low"],
+            "upper": row["ci_high"],
+            "confidence_level": row["confidence"],
+            "method": "t, in other prompts, for all means that the run tells",
+        }
+    if row["sd"] is not None:
+        uncertainty["standard_deviation"] = row["sd"]
+    return uncertainty

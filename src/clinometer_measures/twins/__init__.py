@@ -102,7 +102,7 @@ MEASURE = Measure(
 def _wordings(study: Study) -> dict[str, Wording]:
     """Return the prompt and its rewordings; none if the study says nothing of twins."""
     part = part_of(study)
-    return {name: Wording(True, text) for name, text in part.prompts.items()} if part else {}
+    return Wording.of_variations(part.prompts, part.prompts) if part else {}
 
 
 def _draw(

@@ -13,7 +13,7 @@ Values
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -74,12 +74,13 @@ DETAILS = {
     ),
 }  # fmt: skip
 
-#: What two answers differ in → the columns that they share, and those that tell them apart.
-_PAIRS = {
+#: What two answers differ in → the columns that they share, and those of which they do not share
+#: all; without such columns nothing else is asked of them.
+_PAIRS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "again": (("variation", "person"), ()),
-    "wording": (("person",), ("variation",)),
-    "person": (("variation", "version"), ("person",)),
-    "group": (("variation", "pair_id"), ("version",)),
+    "wording": (("person",), ("variation", "person")),
+    "person": (("variation", "version"), ("variation", "version", "person")),
+    "group": (("pair_id",), ()),
 }
 
 
@@ -93,7 +94,7 @@ def compare_twins(scores: pl.LazyFrame, study: Study) -> Tables:
     sign = pl.when(pl.col("version") == "default").then(1.0).otherwise(-1.0)
     person = pl.when(pl.col("version") == "default").then("default").otherwise("marginalized")
     shares = answers.select(
-        *(*_RUN, "category", "stereotype", "variation", "version", "pair_id", "trial_id"),
+        *(*_RUN, "category", "stereotype", "variation", "version", "pair_id"),
         person=person,
         amount=lowest + reach * (1 + sign * pl.col("score")) / 2,
     ).collect()
@@ -144,10 +145,23 @@ def _rates(
 def _distances(contrast: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield how far two answers lie apart, by what they differ in."""
     for name, (shared, apart) in _PAIRS.items():
-        twins = contrast.join(contrast, on=[*shared], suffix="_other").filter(
-            pl.col("trial_id") < pl.col("trial_id_other"),
-            *(pl.col(column) != pl.col(f"{column}_other") for column in apart),
-        )
-        if twins.height:
-            distance = (twins["amount"] - twins["amount_other"]).abs().mean()
-            yield {"differs_in": name, "n_compared": twins.height, "distance": distance}
+        distance, count = _all_pairs(contrast, shared)
+        if apart:
+            alike, count_alike = _all_pairs(contrast, apart)
+            distance, count = distance - alike, count - count_alike
+        if count:
+            yield {"differs_in": name, "n_compared": count, "distance": distance / count}
+
+
+def _all_pairs(contrast: pl.DataFrame, shared: Sequence[str]) -> tuple[float, int]:
+    """Return the summed distances of all pairs of answers that share columns, and how many.
+
+    Of n amounts in their order number i is the larger of i pairs and the smaller of n − 1 − i.
+    """
+    amounts = pl.col("amount").sort()
+    signs = 2 * pl.int_range(pl.len()) - (pl.len().cast(pl.Int64) - 1)
+    groups = contrast.group_by(*shared, maintain_order=True).agg(
+        distance=(amounts * signs).sum(), count=pl.len().cast(pl.Int64)
+    )
+    pairs = groups["count"] * (groups["count"] - 1) // 2
+    return float(groups["distance"].sum()), int(pairs.sum())

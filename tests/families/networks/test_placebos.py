@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import rankdata
 
 from clinometer_measures.networks import Network, placebos
 from clinometer_measures.networks.bias import measure_bias
@@ -229,6 +230,18 @@ def test_slopes_in_too_small_a_network_leave_a_note(
     assert placed["prime"].to_list() == ["woman", "man", "girl", None]
     assert placed["p"].null_count() == 4
     assert set(placed["note"]) == {"fewer than 50 other words to draw placebos from"}
+
+
+def test_the_nearest_words_are_those_of_a_sort_whatever_a_processor_partitions() -> None:
+    """Of words that are as far, those that come first in one random order."""
+    network = random_network(np.random.default_rng(8))
+    words = network.words[:3]
+    order = np.random.default_rng(0).permutation(np.arange(3, len(network)))
+    ranks = np.stack([rankdata(values) for values in placebos._connectivity(network)])
+    for place, found in enumerate(placebos.nearest_words(network, words)):
+        distances = abs(ranks - ranks[:, [place]]).max(axis=0)
+        by_distance = sorted(order, key=distances.__getitem__)  # keeps the order of ties
+        assert {*found} == {*by_distance[: placebos.NEAREST]}
 
 
 def test_haikus_arbitrary_targets_lean_towards_female_primes(haiku: Network) -> None:
