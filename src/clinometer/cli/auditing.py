@@ -36,7 +36,7 @@ from clinometer.cli.options import (
 from clinometer.cli.output import echo, remark, say_cost, say_paragraph, say_table
 from clinometer.cli.planning import say_power
 from clinometer.errors import ExitCode, InputError
-from clinometer.models.providers import check_model_name
+from clinometer.models.providers import check_provider
 
 if TYPE_CHECKING:
     from clinometer.asking.plan import Plan
@@ -133,13 +133,15 @@ def audit_command(  # noqa: PLR0913 - the options of an audit
             directory = _audit_recorded(responses, recording, out)
         else:
             for model in models:  # of recorded answers, any name says who gave them
-                check_model_name(model)
+                check_provider(model)
             plan = build_plan(models, options, size)
             from clinometer.audits.auditing import default_directory  # takes long to import
 
             directory = out or default_directory(plan.models, size)
             baseline = judgement.baseline if judgement else None
-            announce = partial(_announce, baseline=baseline, verbose=verbose)
+            announce = partial(
+                _announce, baseline=baseline, prices=options["prices"], verbose=verbose
+            )
             outcome = _audit(plan, directory, options, announce, profile=profile)
         model = next(iter(models), "")
         gate = judgement.judge_run(directory, model, outcome) if judgement else None
@@ -181,7 +183,7 @@ def _exit_code(outcome: Outcome | None, gate: GateReport | None = None) -> int:
     return ExitCode.DONE if outcome is None or outcome.complete else ExitCode.NOT_COMPLETE
 
 
-def _announce(plan: Plan, baseline: Path | None, *, verbose: bool) -> None:
+def _announce(plan: Plan, *, baseline: Path | None, prices: Path | None, verbose: bool) -> None:
     """Print what a plan can tell, and what it decides of its policy."""
     from clinometer.asking.policy import parse_policy
     from clinometer.audits.limits import decide_limits
@@ -189,7 +191,8 @@ def _announce(plan: Plan, baseline: Path | None, *, verbose: bool) -> None:
     say_power(plan, verbose=verbose)
     if plan.policy is not None:
         scores = None if baseline is None else baseline_scores(baseline, plan.models[0])
-        say_limits(decide_limits(plan, parse_policy(plan.policy, "policy"), scores))
+        policy = parse_policy(plan.policy, "policy")
+        say_limits(decide_limits(plan, policy, scores, prices))
 
 
 def _audit(

@@ -14,7 +14,7 @@ import click
 from clinometer.audits import SIZES
 from clinometer.cli.output import remark
 from clinometer.errors import InputError
-from clinometer.models.providers import check_model_name
+from clinometer.models.providers import check_model_name, check_provider
 from clinometer.modes import MODES
 
 if TYPE_CHECKING:
@@ -90,7 +90,10 @@ class _Command(click.Command):
 command = partial(click.command, cls=_Command)
 
 #: A model that is asked; refused before the commands import what asks it.
-MODEL = click.types.FuncParamType(check_model_name)
+MODEL = click.types.FuncParamType(check_provider)
+
+#: A model that others ask.
+MODEL_NAME = click.types.FuncParamType(check_model_name)
 
 # What is read, and what is written: a file that is made anew, a directory, a table.
 FILE = _Path(path_type=Path)

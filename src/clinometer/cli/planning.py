@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["power_command", "say_power"]
 
-#: Stands for a model of which only is known that it answers in free text.
+#: Stands for a model of which only is known that it answers in a mode.
 ANY_MODEL = "simulated/neutral"
 
 
@@ -74,8 +74,8 @@ def power_command(
 ) -> None:
     """Predict what a run or an audit can tell; nothing is asked.
 
-    A MODEL says in which modes it can be asked, and its price; without one it is any that answers
-    in free text.
+    A MODEL says in which modes it can be asked, and its price; without one it is any, in free text
+    unless --mode names another.
 
     The smallest effect is the distance from neutral of the nearest mean that is found with
     probability --chance in other prompts, where all means of its run lie as far; in brackets its
@@ -90,6 +90,8 @@ def power_command(
     if calls is not None:
         unused |= {"margin", "confidence", "chance", "verbose"}
     refuse_unused({*click.get_current_context().params} - unused, "has no say in this table")
+    if not models:
+        options["modes"] = options["modes"] or ("free",)
     plan = build_plan(models or (ANY_MODEL,), options, size)
     say: Callable[[pl.DataFrame], None]
     if effect is not None:
@@ -336,9 +338,9 @@ def _say_smallest(table: pl.DataFrame) -> None:
             _on_scale(median_effect(run.filter(level=level)["smallest_effect"]))
             for level in ("model", "stereotype")
         ]
-        texts.append(f"{str(name).replace('_', ' ')} {' and '.join(ends)}")
+        texts.append(f"{str(name).replace('_', ' ')} {', '.join(ends)}")
     if texts:
-        found = "Leans found (in .8 of runs), over all and of a stereotype"
+        found = "Leans found in .8 of runs (mean, single)"
         say_paragraph(f"{found}: {'; '.join(texts)}")
 
 

@@ -15,7 +15,7 @@ from clinometer.cli.options import (
     BATCH,
     FILE,
     FOLDER,
-    MODEL,
+    MODEL_NAME,
     POLICY,
     PRICES,
     SIZE,
@@ -38,7 +38,7 @@ _LISTED_FILES = 5
 
 
 @command("plan")
-@click.argument("models", nargs=-1, required=True, type=MODEL, metavar="MODEL…")
+@click.argument("models", nargs=-1, required=True, type=MODEL_NAME, metavar="MODEL…")
 @SIZE
 @click.option("--shards", default=1, help="Files of requests for each model, at most.")
 @click.option("--out", required=True, type=FOLDER, help="Results directory.")

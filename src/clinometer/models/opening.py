@@ -13,7 +13,7 @@ from clinometer.errors import ClinometerError, InputError, ModelError
 from clinometer.models.batched import WAITING, refuse_unbatched, say_progress
 from clinometer.models.ends import score_ends
 from clinometer.models.libraries import use_cache_if_offline
-from clinometer.models.providers import PROVIDERS, check_model_name, find_provider
+from clinometer.models.providers import PROVIDERS, check_provider, find_provider
 from clinometer.models.retries import retry_alike
 from clinometer.models.withholding import withhold_secrets
 from clinometer.secrets import (
@@ -138,7 +138,7 @@ def _reaching_config(connection: Connection) -> GenerateConfig:
 
 def open_model(name: str, generation: Generation, connection: Connection) -> Any:
     """Open one model; see `open_models`."""
-    check_model_name(name)  # before inspect is imported, which takes seconds
+    check_provider(name)  # before inspect is imported, which takes seconds
     from inspect_ai.model import ModelInfo, get_model, get_model_info, set_model_info
 
     keep_environment(name)

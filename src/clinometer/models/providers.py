@@ -9,11 +9,17 @@ else asks for a provider by its name.
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from clinometer.errors import ModelError
+from clinometer.families import is_shipped
 
 
 @dataclass(frozen=True)
@@ -225,3 +231,32 @@ def check_model_name(model: str) -> str:
     if not all(model.partition("/")):
         raise ModelError(f"model {model!r}: expected PROVIDER/NAME, such as openai/gpt-4o-mini")
     return model
+
+
+def check_provider(model: str) -> str:
+    """Return the name of a model that is to be asked, without importing what asks it.
+
+    Raises ModelError as `check_model_name` does, and where nothing installed has the provider.
+    """
+    provider = check_model_name(model).partition("/")[0]
+    known = PROVIDERS.keys() | _inspect_providers()
+    if len(known) == len(PROVIDERS) or provider in known:
+        return model
+    near = difflib.get_close_matches(provider, known, n=2)
+    hint = f"; did you mean {' or '.join(near)}?" if near else f": {', '.join(sorted(known))}"
+    raise ModelError(f"model {model!r}: no provider {provider!r} is known{hint}")
+
+
+def _inspect_providers() -> set[str]:
+    """Return the providers that inspect registers, as its source says: an import takes seconds.
+
+    Empty where another package may register more.
+    """
+    package = find_spec("inspect_ai")
+    if package is None or package.origin is None:
+        return set()
+    if not all(map(is_shipped, entry_points(group="inspect_ai"))):
+        return set()
+    source = Path(package.origin).parent / "model" / "_providers" / "providers.py"
+    text = source.read_text(encoding="utf-8") if source.is_file() else ""
+    return set(re.findall(r'^@modelapi\(name="([^"]+)"\)', text, re.MULTILINE))

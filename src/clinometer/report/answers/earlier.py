@@ -43,7 +43,6 @@ def read_earlier(directory: Path, plan: PlanFacts) -> EarlierAudit | None:
         rows = read_estimates(folder)
     except ClinometerError:
         return None
-    means = rows.filter(
-        pl.col("factor").is_null(), family="answers", level="model", method="clustered"
-    )
+    of_answers = rows.filter(family="answers", level="model", method="clustered")
+    means = of_answers.filter(pl.col("factor").is_null(), pl.col("control").is_null())
     return EarlierAudit(folder.name, as_argument(directory.parent / folder.name), created, means)

@@ -22,8 +22,8 @@ __all__ = ["screen_lines", "screen_table"]
 #: With more rows than this, categories are left out, and then rows.
 MOST_ROWS = 12
 
-#: Leans whose direction is said, and things to do next.
-MOST_LEANS, MOST_STEPS = 2, 2
+#: Categories whose people are counted, and things to do next.
+MOST_CATEGORIES, MOST_STEPS = 2, 2
 
 _LIMITS = (
     "“Unclear” does not mean “unbiased”. A score describes answers, no intent and no decision."
@@ -39,26 +39,31 @@ def screen_table(brief: InBrief) -> ReportTable:
 
 
 def screen_lines(brief: InBrief) -> Iterator[str]:
-    """Yield what stands below the table: doubts, controls, the strongest leans, what to do next."""
-    if brief.simulated:
-        yield brief.simulated
+    """Yield what stands below the table: doubts, controls, the strongest lean, what to do next."""
     for sentence in brief.elsewhere:
         yield f"From elsewhere: {sentence}"
     yield _controls(brief)
     if brief.in_people:
-        yield f"In people: {'. '.join(brief.in_people[:MOST_LEANS])}"
-    strongest = {finding.instrument: finding for finding in reversed(brief.means) if finding.told}
-    for finding in [*reversed(strongest.values())][:MOST_LEANS]:  # of each instrument one
+        yield f"In people: {'. '.join(brief.in_people[:MOST_CATEGORIES])}"
+    for finding in [finding for finding in brief.means if finding.told][:1]:
         yield f"Strongest: {finding.headline}"
     yield from brief.changes
-    yield _LIMITS
+    yield brief.simulated or _LIMITS
     yield f"Next: {'; '.join(lower_first(step) for step in brief.next[:MOST_STEPS])}"
 
 
 def _controls(brief: InBrief) -> str:
-    """Say of which instruments controls tell that they work here, those of one verdict together."""
+    """Say of which instruments controls tell that they work here, those of one verdict together.
+
+    The verdict of most comes last, and does not name several.
+    """
     names: dict[str, dict[str, None]] = {}
     for finding in brief.over_all:
         names.setdefault(finding.works, {})[instrument_name(finding)] = None
-    parts = [f"{works}: {', '.join(map(lower_first, runs))}" for works, runs in names.items()]
+    *fewer, (most, runs) = sorted(names.items(), key=lambda item: len(item[1]))
+    parts = [f"{works}: {', '.join(map(lower_first, others))}" for works, others in fewer]
+    if len(runs) == 1:
+        parts.append(f"{most}: {lower_first(*runs)}")
+    else:
+        parts.append(f"{'else ' if fewer else ''}{most}")
     return f"Controls: {'; '.join(parts)}"

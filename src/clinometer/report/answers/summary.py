@@ -50,6 +50,9 @@ __all__ = ["findings", "in_brief", "in_lines", "instruments_by_name", "sum_up"]
 #: Characters shown of a prompt and of an answer.
 MOST_CHARACTERS = 150
 
+#: Means that are set beside those of an earlier audit.
+MOST_MOVES = 2
+
 _LIMITS = (
     "A score describes answers: no intent, no decision in use, no other language. “Unclear” does "
     "not mean “unbiased”. A lean in these prompts alone is no lean of the model."
@@ -402,7 +405,8 @@ def _changes(
 ) -> Iterator[str]:
     """Say how means over all stereotypes moved since an earlier audit."""
     moves = []
-    for name, results in instruments.items():
+    implicit = {name: results for name, results in instruments.items() if not results.is_explicit}
+    for name, results in (implicit or instruments).items():
         for row in results.by_model.drop_nulls("estimate").iter_rows(named=True):
             if not results.works((row["model"], row["control_mode"])):
                 continue
@@ -411,8 +415,8 @@ def _changes(
                 moves.append(f"{name} {number(before[0])} to {number(row['estimate'])}")
     if moves:
         yield (
-            f"Since {earlier.created[:10]} ({earlier.name}): {', '.join(moves[:MOST_NAMES])}. "
-            f"Whether that is a change: clinometer compare {earlier.argument} {argument}"
+            f"Since {earlier.created[:10]} ({earlier.name}): {', '.join(moves[:MOST_MOVES])}. "
+            f"A change? clinometer compare {earlier.argument} {argument}"
         )
 
 
@@ -439,5 +443,5 @@ def _next(answers: AnswerResults, means: Sequence[Finding], *, failed: bool) -> 
     if leans:
         yield f"The answers: clinometer show {name} {leans[0].about['stereotype']}"
     if larger and len(leans) < len(means):
-        yield f"To tell smaller leans: the same command with --size {larger} and another --out"
+        yield f"Smaller leans: --size {larger} --out OTHER"
     yield f"Before another version replaces it: clinometer compare {name} OTHER"
