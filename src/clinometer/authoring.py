@@ -5,6 +5,7 @@ A section takes what it is made of from `clinometer.pieces`, an analysis from
 `clinometer.statistics`. Each name says here where it stands.
 """
 
+from clinometer.chats import read_chat as read_chat
 from clinometer.contracts.assignments import ROLES as ROLES
 from clinometer.contracts.assignments import assignments as assignments
 from clinometer.contracts.assignments import is_aligned as is_aligned

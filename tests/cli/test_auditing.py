@@ -490,7 +490,7 @@ def test_an_audit_says_which_levels_it_can_tell(capsys: pytest.CaptureFixture[st
     plan = planned("openai/x", "--instrument", "relative_decision")
     say_power(plan, verbose=False)
     (brief,) = capsys.readouterr().out.splitlines()
-    assert re.search(r": relative decision 0\.\d\d and (0\.\d\d|none)$", brief)
+    assert re.search(r": relative decision 0\.\d\d, (0\.\d\d|none)$", brief)
     say_power(plan, verbose=True)
     means, *controls = capsys.readouterr().out.splitlines()[1:]
     assert re.search(r": model 0\.\d\d; category 0\.\d\d.*; stereotype 0\.\d\d", means)

@@ -16,7 +16,8 @@ from clinometer.errors import StudyError
 from clinometer.report import write_report
 from clinometer.scoring import score
 from clinometer.stimuli import Study, load_study, parse_study
-from clinometer_measures.twins.part import NumberOutcome, part_of
+from clinometer_measures.twins.outcomes import NumberOutcome
+from clinometer_measures.twins.part import part_of
 
 TWINS = INSTRUMENTS["twins"]
 
@@ -105,7 +106,7 @@ def test_an_outcome_counts_for_one_group_and_against_the_other(
 )
 def test_a_number_is_read_where_a_text_gives_one(text: str, number: float | None) -> None:
     outcome = NumberOutcome(kind="number", lowest=0, highest=2000, unit="dollars")
-    assert outcome.read(text) == number
+    assert outcome.find(text) == number
 
 
 def test_what_has_no_outcome_has_no_score() -> None:

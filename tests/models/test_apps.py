@@ -20,6 +20,7 @@ from clinometer.audits.sizes import PlanOptions
 from clinometer.errors import ModelError
 from clinometer.models.apps import AppFailure
 from clinometer.models.opening import Connection, Generation, open_model
+from clinometer.modes.mode import chat_messages
 
 APP = """
 import asyncio
@@ -29,6 +30,15 @@ calls = []
 def answer(prompt):
     calls.append(prompt)
     return "Approve."
+
+def tells(prompt):
+    return {"text": "Refunded.", "tools": [{"name": "refund", "arguments": {"amount": 40}}]}
+
+def heard(messages):
+    return ", ".join(message["role"] for message in messages)
+
+def strange(prompt):
+    return {"text": {1, 2}}
 
 async def slow(prompt):
     await asyncio.sleep(0)
@@ -89,8 +99,13 @@ def test_an_app_that_is_not_there_is_told_so(folder: Path, name: str, says: str)
 def test_what_a_function_raises_is_an_error_of_its_call(folder: Path) -> None:
     with pytest.raises(AppFailure, match="KeyError: 'no such order'"):
         ask("app/some_app:broken")
-    with pytest.raises(AppFailure, match="gave NoneType, and no text"):
-        ask("app/some_app:nothing")
+    for name, given in (("nothing", "NoneType"), ("strange", "dict")):
+        with pytest.raises(AppFailure, match=f"gave {given}, and no text"):
+            ask(f"app/some_app:{name}")
+
+
+def test_what_a_function_did_is_kept_as_json(folder: Path) -> None:
+    assert json.loads(ask("app/some_app:tells"))["tools"][0]["arguments"] == {"amount": 40}
 
 
 def audited(model: str, directory: Path) -> pl.DataFrame:
@@ -217,15 +232,88 @@ def test_an_app_s_key_stands_nowhere_in_its_run(server: ThreadingHTTPServer, fol
         assert not path.is_file() or b"sk-my-app-0123456789abcdef" not in path.read_bytes(), path
 
 
-def test_an_app_takes_no_system_prompt(folder: Path) -> None:
-    from inspect_ai.model import ChatMessageSystem, ChatMessageUser
+CHAT = [("system", "Be kind."), ("user", "Hi"), ("assistant", "Hello."), ("user", "Help")]
 
-    async def answer() -> None:
-        model = open_model("app/some_app:answer", Generation(), Connection())
-        await model.generate([ChatMessageSystem(content="Be kind."), ChatMessageUser(content="Hi")])
 
-    with pytest.raises(ModelError, match="one message"):
-        anyio.run(answer)
+def chat(name: str, **arguments: Any) -> str:
+    async def answer() -> str:
+        model = open_model(name, Generation(), Connection(max_retries=0, model_args=arguments))
+        messages = chat_messages([{"role": role, "content": text} for role, text in CHAT])
+        return (await model.generate(messages)).completion
+
+    return anyio.run(answer)
+
+
+def test_of_a_chat_an_app_has_the_messages(server: ThreadingHTTPServer, folder: Path) -> None:
+    assert chat("app/some_app:heard") == "system, user, assistant, user"
+    with pytest.raises(ModelError, match="the body has no {messages}"):
+        chat(endpoint(server, folder))
+    (folder / "chat.yaml").write_text(
+        f"url: http://127.0.0.1:{server.server_port}/\nbody: {{say: '{{messages}}'}}", "utf-8"
+    )
+    assert "'content': 'Be kind.'" in chat("app/chat.yaml")
+
+
+SOLVER = """
+from inspect_ai.solver import chain, generate, solver, use_tools
+from inspect_ai.tool import tool
+
+@tool
+def refund():
+    async def execute(amount: int):
+        \"\"\"Pay back.
+
+        Args:
+            amount: Dollars.
+        \"\"\"
+        return "paid"
+    return execute
+
+@solver
+def agent():
+    return chain(use_tools(refund()), generate())
+
+@solver
+def once():
+    async def solve(state, generate):
+        return await generate(state, tool_calls="none", temperature=0.0)
+    return solve
+
+made = once()
+"""
+
+
+@pytest.fixture
+def solvers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (folder / "some_solvers.py").write_text(SOLVER, "utf-8")
+    yield
+    sys.modules.pop("some_solvers", None)
+
+
+def test_a_solver_says_what_it_answered_and_which_tools_it_called(solvers: None) -> None:
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    outputs = [
+        ModelOutput.for_tool_call("mockllm/model", "refund", {"amount": 40}),
+        ModelOutput.from_content("mockllm/model", "It is done."),
+    ]
+    for output in outputs:  # else it is counted, by a tokeniser that is loaded from afar
+        output.usage = ModelUsage()
+    model = get_model("mockllm/model", custom_outputs=outputs)
+    given = json.loads(chat("app/some_solvers:agent", solver_model=model))
+    assert given["text"] == "It is done."
+    assert given["tools"] == [{"name": "refund", "arguments": {"amount": 40}}]
+
+
+@pytest.mark.parametrize("name", ["once", "made"])
+def test_a_solver_without_tools_has_called_none(solvers: None, name: str) -> None:
+    given = json.loads(chat(f"app/some_solvers:{name}", solver_model="app/some_app:heard"))
+    assert given == {"text": "system, user, assistant, user", "tools": []}
+
+
+def test_a_solver_without_a_model_is_told_so(solvers: None) -> None:
+    with pytest.raises(ModelError, match="-M solver_model="):
+        chat("app/some_solvers:agent")
 
 
 def test_a_function_of_this_process_is_a_model(tmp_path: Path) -> None:

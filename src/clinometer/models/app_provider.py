@@ -14,7 +14,9 @@ from clinometer.models.fields import clean_text
 
 
 class AppModel(ModelAPI):
-    """A function or an endpoint as a model; see `apps`.
+    """A function, a solver or an endpoint as a model; see `apps`.
+
+    The argument `solver_model` names the model that a solver asks.
 
     Raises ModelError if there is no such function or file, or the file is malformed.
     """
@@ -28,9 +30,10 @@ class AppModel(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
+        solver_model = model_args.pop("solver_model", None)
         for name in model_args:
-            raise ModelError(unknown("argument of an app", name, []))
-        self._answer, self._connections = open_app(model_name)
+            raise ModelError(unknown("argument of an app", name, ["solver_model"]))
+        self._answer, self._connections = open_app(model_name, solver_model)
 
     async def generate(
         self,
@@ -39,10 +42,11 @@ class AppModel(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> ModelOutput:
-        """Ask one message; raises ModelError if there are several, or tools."""
-        if tools or len(input) != 1 or input[0].role != "user":
-            raise ModelError("an app takes one message, and no system prompt, tool or follow-up")
-        text = await self._answer(input[0].text)
+        """Ask; raises ModelError if there are tools, which an app brings itself."""
+        if tools:
+            raise ModelError("an app takes no tools")
+        messages = [{"role": message.role, "content": message.text} for message in input]
+        text = await self._answer(messages)
         return ModelOutput.from_content(f"app/{self.model_name}", clean_text(text))
 
     def max_connections(self) -> int:

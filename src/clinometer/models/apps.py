@@ -1,7 +1,10 @@
 """Systems of users' own, asked as models are: ``app/MODULE:FUNCTION`` and ``app/FILE.yaml``.
 
 A function of one text gives a text, at once or when awaited; it is called by its name, from the
-current folder as Python itself would import it. A file says where an endpoint is::
+current folder as Python itself would import it. Of a prompt that is a chat it has the messages, a
+list of ``{"role": …, "content": …}``. It may give an object, which is kept as JSON: a ``text`` and
+what else it did, as ``{"text": …, "tools": [{"name": …, "arguments": …}]}``. A solver of inspect is
+asked as one, and gives such an object (`solvers`). A file says where an endpoint is::
 
     url: https://localhost:8080/answer
     headers: {Authorization: "Bearer ${APP_KEY}"}
@@ -9,12 +12,12 @@ current folder as Python itself would import it. A file says where an endpoint i
     answer: reply.0.text
 
 ``${NAME}`` is read from the environment, and kept secret. ``{prompt}`` stands for what is asked,
-anywhere in the body. `answer` leads to the text through names and numbers; without it the text is
-the whole reply.
+anywhere in the body, and ``"{messages}"`` for all messages of a chat. `answer` leads to the text,
+or to such an object, through names and numbers; without it the text is the whole reply.
 
 A system is asked as it stands: what `GenerateConfig` says of temperature, length and seeds is its
-own affair, and changes nothing. It takes one message, and no system prompt. Its answers are
-journalled, limited and tried again like those of models; a call that fails is an error of its own.
+own affair, and changes nothing. Its answers are journalled, limited and tried again like those of
+models; a call that fails is an error of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,13 +38,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from clinometer.errors import ModelError
 from clinometer.models.bodies import LARGEST, TooLarge
+from clinometer.models.solvers import Message, as_solver, run_solver
 from clinometer.secrets import keep_secret
 
-#: Prompt → answer.
-Answer = Callable[[str], Awaitable[str]]
+#: Messages of a conversation → answer.
+Answer = Callable[[Sequence[Message]], Awaitable[str]]
 
 #: Calls at a time, unless a file says otherwise.
 CONNECTIONS = 8
+
+#: What stands in a body for all messages of a chat.
+MESSAGES = "{messages}"
 
 #: Statuses with which the same request may succeed later.
 LATER = (408, 425, 429)
@@ -76,13 +83,14 @@ class AppFailure(Exception):
         self.status = status
 
 
-def as_model(function: Callable[[str], Any]) -> str:
+def as_model(function: Callable[..., Any]) -> str:
     """Name a function of this process as a model; the name serves wherever a model is named.
 
     Parameters
     ----------
     function
-        Takes a prompt and gives a text, at once or when awaited.
+        Takes a prompt and gives a text or an object with one, at once or when awaited; or a solver
+        of inspect.
 
     Returns
     -------
@@ -102,10 +110,10 @@ def as_model(function: Callable[[str], Any]) -> str:
 
 
 #: Functions of this process that were named by `as_model`.
-_FUNCTIONS: dict[str, Callable[[str], Any]] = {}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 
-def _find_function(name: str) -> Callable[[str], Any]:
+def _find_function(name: str) -> Callable[..., Any]:
     """Find a function by ``MODULE:NAME``; raises ModelError if there is none."""
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
@@ -123,38 +131,54 @@ def _find_function(name: str) -> Callable[[str], Any]:
     function = getattr(module, attribute)
     if not callable(function):
         raise ModelError(f"app/{name}: {attribute} is no function")
-    return cast("Callable[[str], Any]", function)
+    return cast("Callable[..., Any]", function)
 
 
-def open_app(name: str) -> tuple[Answer, int]:
+def open_app(name: str, solver_model: str | None = None) -> tuple[Answer, int]:
     """Return what asks a system, and how many calls it takes at a time.
 
-    Raises ModelError if there is no such function or file, or the file is malformed.
+    `solver_model` answers what a solver of inspect generates. Raises ModelError if there is no such
+    function or file, the file is malformed, or a solver has no model.
     """
-    if not name.endswith((".yaml", ".yml")):
-        return _call_function(name), CONNECTIONS
-    endpoint = read_endpoint(Path(name))
-    return _ask_endpoint(endpoint), endpoint.connections
-
-
-def _call_function(name: str) -> Answer:
-    """Return what calls a function; raises ModelError if there is none."""
+    if name.endswith((".yaml", ".yml")):
+        endpoint = read_endpoint(Path(name))
+        return _ask_endpoint(endpoint), endpoint.connections
     function = _find_function(name)
+    solver = as_solver(function)
+    if solver is None:
+        return _call_function(name, function), CONNECTIONS
+    return run_solver(name, solver, solver_model), CONNECTIONS
 
-    async def answer(prompt: str) -> str:
+
+def _call_function(name: str, function: Callable[..., Any]) -> Answer:
+    """Return what calls a function."""
+
+    async def answer(messages: Sequence[Message]) -> str:
         """Call the function; one that is not awaited runs in a thread."""
+        asked = messages[0]["content"] if len(messages) == 1 else [*messages]
         try:
             if inspect.iscoroutinefunction(function):
-                text = await function(prompt)
+                given = await function(asked)
             else:
-                text = await asyncio.to_thread(function, prompt)
+                given = await asyncio.to_thread(function, asked)
         except Exception as error:  # a function may raise what it likes
             raise AppFailure(400, f"app/{name}: {type(error).__name__}: {error}") from error
-        if not isinstance(text, str):
-            raise AppFailure(400, f"app/{name} gave {type(text).__name__}, and no text")
+        text = _as_text(given)
+        if text is None:
+            raise AppFailure(400, f"app/{name} gave {type(given).__name__}, and no text")
         return text
 
     return answer
+
+
+def _as_text(value: Any) -> str | None:
+    """Return a text as it is, and an object as JSON; None of anything else."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else None
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def read_endpoint(path: Path) -> Endpoint:
@@ -180,10 +204,12 @@ def _ask_endpoint(endpoint: Endpoint) -> Answer:
     url = _from_environment(endpoint.url)
     client = httpx.AsyncClient(timeout=endpoint.timeout_s, follow_redirects=False)
 
-    async def answer(prompt: str) -> str:
+    async def answer(messages: Sequence[Message]) -> str:
         """Ask one prompt; raises AppFailure where the reply is no answer."""
-        params = _filled(dict(endpoint.params), prompt)
-        body = None if endpoint.method == "GET" else _filled(endpoint.body, prompt)
+        if len(messages) > 1 and MESSAGES not in str(endpoint.body):
+            raise ModelError(f"{url}: the body has no {MESSAGES}, which takes a chat")
+        params = _filled(dict(endpoint.params), messages)
+        body = None if endpoint.method == "GET" else _filled(endpoint.body, messages)
         async with client.stream(
             endpoint.method, url, headers=headers, params=params or None, json=body
         ) as reply:
@@ -213,18 +239,20 @@ def _from_environment(text: str) -> str:
     return _VARIABLE.sub(value_of, text)
 
 
-def _filled(template: Any, prompt: str) -> Any:
-    """Put a prompt in its places in a body.
+def _filled(template: Any, messages: Sequence[Message]) -> Any:
+    """Put a prompt, or the messages of a chat, in its places in a body.
 
-    >>> _filled({"messages": [{"content": "{prompt}"}], "n": 1}, "Hi")
-    {'messages': [{'content': 'Hi'}], 'n': 1}
+    >>> _filled({"say": "{prompt}", "n": 1}, [{"role": "user", "content": "Hi"}])
+    {'say': 'Hi', 'n': 1}
     """
+    if template == MESSAGES:
+        return [*messages]
     if isinstance(template, str):
-        return template.replace("{prompt}", prompt)
+        return template.replace("{prompt}", messages[-1]["content"])
     if isinstance(template, Mapping):
-        return {name: _filled(value, prompt) for name, value in template.items()}
+        return {name: _filled(value, messages) for name, value in template.items()}
     if isinstance(template, list):
-        return [_filled(value, prompt) for value in template]
+        return [_filled(value, messages) for value in template]
     return template
 
 
@@ -244,6 +272,7 @@ def _at_path(text: str, path: str) -> str:
         raise AppFailure(200, f"the reply has no {path}: {text[:_LONGEST]}") from None
     if isinstance(value, bool | int | float):
         return json.dumps(value)
-    if not isinstance(value, str):
+    answer = _as_text(value)
+    if answer is None:
         raise AppFailure(200, f"{path} of the reply is no text: {text[:_LONGEST]}")
-    return value
+    return answer

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clinometer.chats import read_chat
 from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.models.providers import Provider, find_provider
 from clinometer.texts import encodable
@@ -54,7 +55,8 @@ def _opening(trial: Mapping[str, Any]) -> list[Message]:
     """Return the messages a trial starts with."""
     system = trial.get("system")
     instructed = [{"role": "system", "content": system}] if system else []
-    return [*instructed, {"role": "user", "content": trial["prompt"]}]
+    prompt = trial["prompt"]
+    return [*instructed, *(read_chat(prompt) or [{"role": "user", "content": prompt}])]
 
 
 def _second(trial: Mapping[str, Any], profile: str) -> Message:

@@ -30,14 +30,7 @@ from clinometer.authoring import (
     columns,
     typed_columns,
 )
-from clinometer_measures.twins.part import (
-    GROUPS,
-    NAME,
-    LengthOutcome,
-    NumberOutcome,
-    TwinsPart,
-    part_of,
-)
+from clinometer_measures.twins.part import GROUPS, NAME, TwinsPart, part_of
 
 __all__ = ["DETAILS", "compare_twins"]
 
@@ -90,13 +83,13 @@ def compare_twins(scores: pl.LazyFrame, study: Study) -> Tables:
     answers = scores.filter(pl.col("control").is_null(), instrument=NAME).drop_nulls("score")
     if part is None:
         return Tables(as_estimates([], {}))
-    unit, lowest, reach = _scale(part)
+    unit, (worst, best) = part.outcome.counted_in, part.outcome.ends
     sign = pl.when(pl.col("version") == "default").then(1.0).otherwise(-1.0)
     person = pl.when(pl.col("version") == "default").then("default").otherwise("marginalized")
     shares = answers.select(
         *(*_RUN, "category", "stereotype", "variation", "version", "pair_id"),
         person=person,
-        amount=lowest + reach * (1 + sign * pl.col("score")) / 2,
+        amount=worst + (best - worst) * (1 + sign * pl.col("score")) / 2,
     ).collect()
     rates: list[dict[str, Any]] = []
     differences: list[dict[str, Any]] = []
@@ -109,17 +102,6 @@ def compare_twins(scores: pl.LazyFrame, study: Study) -> Tables:
         "twin_differences": pl.DataFrame(differences, schema=DETAILS["twin_differences"].schema),
     }
     return Tables(as_estimates([], {}), tables)
-
-
-def _scale(part: TwinsPart) -> tuple[str, float, float]:
-    """Return the unit of an outcome, what a share of 0 is in it, and how far a share of 1 is."""
-    outcome = part.outcome
-    if isinstance(outcome, NumberOutcome):
-        worst, best = outcome.number(-1.0), outcome.number(1.0)
-        return outcome.unit, worst, best - worst
-    if isinstance(outcome, LengthOutcome):
-        return "words", 0.0, float(outcome.highest)
-    return PER_HUNDRED, 0.0, 100.0
 
 
 def _rates(

@@ -14,23 +14,14 @@ from clinometer.authoring import (
     Recogniser,
     SimulatedAnswer,
     Study,
-    fill,
 )
-from clinometer_measures.twins.part import (
-    NAME,
-    ChoiceOutcome,
-    NumberOutcome,
-    RefusalOutcome,
-    part_of,
-    sides_of,
-)
+from clinometer_measures.twins.outcomes import ChoiceOutcome
+from clinometer_measures.twins.part import NAME, filled, part_of, sides_of
 
 __all__ = ["recogniser", "simulate"]
 
 #: How far a number departs at random from what is planted, as a share of half its scale.
 SPREAD = 0.2
-
-_REFUSAL = "I'm sorry, but I can't help with that."
 
 
 def recogniser(study: Study) -> Recogniser:
@@ -45,8 +36,8 @@ def recogniser(study: Study) -> Recogniser:
         questions: dict[str, RecognisedPrompt] = {}
         for person, sides in sides_of(study).items():
             key, side = next(iter(sides.items()))
-            for name, text in part.prompts.items():
-                questions[fill(text, {"person": person}).strip()] = RecognisedPrompt(
+            for name, text in part.texts.items():
+                questions[filled(text, person).strip()] = RecognisedPrompt(
                     *(study, NAME, key, name, TEXT),
                     words=((person, side),),
                     columns={"sides": sides, "outcome": part.outcome},
@@ -66,15 +57,8 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     outcome = question.columns["outcome"]
     sign = 1.0 if question.groups[0][1] == "default" else -1.0
     is_good = lean.rng.random() < (1 + favour) / 2
-    if isinstance(outcome, ChoiceOutcome):
-        chosen = ChosenOption((outcome.good if is_good else outcome.bad)[0])
-        return SimulatedAnswer(sign if is_good else -sign, (chosen,))
-    if isinstance(outcome, RefusalOutcome):
-        text = "Yes, with pleasure." if is_good else _REFUSAL
-        return SimulatedAnswer(sign if is_good else -sign, (Prose(text),))
     width = min(SPREAD, 1 - abs(favour))
     value = favour + width * (2 * lean.rng.random() - 1)
-    if isinstance(outcome, NumberOutcome):
-        return SimulatedAnswer(sign * value, (Prose(f"{outcome.number(value):g}"),))
-    words = round((1 + value) / 2 * outcome.highest)
-    return SimulatedAnswer(sign * value, (Prose(" ".join(["word"] * max(words, 1))),))
+    text, worth = outcome.write(value, is_good, question.variation)
+    written = ChosenOption(text) if isinstance(outcome, ChoiceOutcome) else Prose(text)
+    return SimulatedAnswer(sign * worth, (written,))
