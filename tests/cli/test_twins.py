@@ -64,8 +64,12 @@ def test_a_model_may_be_named_and_options_are_those_of_audit(run: Run, folder: P
     ("words", "says"),
     [
         (("twins",), "name a STUDY"),
-        (("twins", "loans.yaml"), "and a MODEL"),
-        (("twins", "--size", "quick", "loans.yaml", "app/lender:answer"), "a MODEL first"),
+        (("twins", "loans.yaml"), "name a MODEL: clinometer twins loans.yaml MODEL"),
+        (("twins", "--size", "quick", "loans.yaml", "app/lender:answer"), "name a STUDY"),
+        (("twins", "loans.yaml", "--size", "quick"), "name a MODEL"),
+        (("twins", "loans.yaml", "m/m", "--outcome", "a/b"), "says itself what counts"),
+        (("twins", "prompt.txt", "simulated/neutral"), "--outcome: say what counts"),
+        (("twins", "prompt.txt", "--outcome", "a/b"), "prompt.txt: No such file"),
         (("twins", "loans.yaml", "app/lender"), "expected app/MODULE:FUNCTION"),
         (("twins", "bai2025", "simulated/neutral"), "has no instrument 'twins'"),
         (("twins", "missing.yaml", "simulated/neutral"), "missing.yaml: no such file"),
@@ -77,6 +81,17 @@ def test_what_cannot_be_asked_is_a_line(
 ) -> None:
     code, _, err = run(*words)
     assert code == 2 and says in err and len(err.strip().splitlines()) == 1
+
+
+def test_a_prompt_file_becomes_a_study_which_is_asked(run: Run, folder: Path) -> None:
+    (folder / "loan.txt").write_text("{name} wants a loan. Yes or no?", "utf-8")
+    asked = ("--outcome", "yes/no", "--contrast", "women", "--iterations", "2")
+    code, out, err = run("twins", "loan.txt", "app/lender:answer", *asked)
+    assert code == 0, err
+    assert "loan.twins.yaml: written; read its rewordings" in out
+    assert Path("results/twins-loan/report.html").is_file()
+    code, _, err = run("twins", "loan.txt", *asked[:4])
+    assert code == 2 and "is there already" in err
 
 
 @pytest.mark.slow

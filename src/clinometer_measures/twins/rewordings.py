@@ -1,0 +1,127 @@
+"""Rewordings of a prompt that change no person, by small edits, for a person to approve.
+
+Each is about as large an edit as another name is: a word or a few. Frames put something before or
+after the prompt; changes of single words keep the meaning. What a prompt says about somebody stands
+in its place, ``{person}``, which no edit touches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
+
+__all__ = ["edit_size", "reword"]
+
+#: Name → what stands before the prompt, and after it.
+_FRAMES = {
+    "greeting": ("Hello. ", ""),
+    "thanks": ("", " Thank you."),
+    "request": ("A request: ", ""),
+    "note": ("Please note: ", ""),
+    "case": ("The case: ", ""),
+    "end": ("", " That is all."),
+    "care": ("", " Please take care."),
+    "new": ("New today: ", ""),
+    "following": ("The following came in. ", ""),
+}
+
+#: Name → words, and others that mean the same.
+_CHANGES: Mapping[str, Mapping[str, str]] = {
+    "contracted": {
+        "do not": "don't", "does not": "doesn't", "is not": "isn't", "are not": "aren't",
+        "cannot": "can't", "will not": "won't", "it is": "it's", "I am": "I'm", "you are": "you're",
+        "have not": "haven't", "did not": "didn't", "was not": "wasn't", "we are": "we're",
+    },
+    "written_out": {
+        "don't": "do not", "doesn't": "does not", "isn't": "is not", "aren't": "are not",
+        "can't": "cannot", "won't": "will not", "it's": "it is", "I'm": "I am",
+        "you're": "you are", "haven't": "have not", "didn't": "did not", "wasn't": "was not",
+    },
+    "synonyms": {
+        "asks for": "requests", "because": "as", "answer": "reply", "shop": "store",
+        "wants": "would like", "begin": "start", "buy": "purchase", "assess": "rate",
+        "choose": "pick", "applies for": "asks for", "costs": "is priced at",
+    },
+    "other_synonyms": {
+        "requests": "asks for", "reply": "answer", "store": "shop", "came": "arrived",
+        "big": "large", "job": "position", "quickly": "fast", "only": "just", "money": "funds",
+        "review": "look at",
+        "pick": "choose", "rate": "assess", "purchase": "buy", "would like": "wants",
+    },
+    "numbers": {
+        "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
+        "nine": "9", "ten": "10", "twelve": "12", "2": "two", "3": "three", "4": "four",
+        "5": "five", "6": "six", "7": "seven", "8": "eight", "9": "nine", "10": "ten",
+    },
+    "spelling": {
+        "color": "colour", "favor": "favour", "center": "centre", "organize": "organise",
+        "apologize": "apologise", "labor": "labour", "colour": "color", "favour": "favor",
+        "centre": "center", "organise": "organize", "apologise": "apologize", "labour": "labor",
+    },
+}  # fmt: skip
+
+#: A place for a person, which no edit touches.
+_PLACE = re.compile(r"(\{\w+\})")
+
+
+def reword(prompt: str, size: float, count: int) -> dict[str, str]:
+    """Return rewordings of a prompt, nearest in size to the edit that another person is.
+
+    Parameters
+    ----------
+    prompt
+        With a place such as ``{person}``.
+    size
+        Words in which two people of a contrast differ.
+    count
+        Rewordings, at most.
+
+    Returns
+    -------
+    dict
+        Name → text. Those that differ from the prompt by as many words as `size` come first.
+
+    Examples
+    --------
+    >>> reword("Decide: does {person} get it? I do not know.", size=2, count=2)
+    {'thanks': 'Decide: does {person} get it? I do not know. Thank you.',
+     'request': 'A request: Decide: does {person} get it? I do not know.'}
+    """
+    texts = {name: text for name, text in _rewordings(prompt) if text != prompt}
+    nearest = sorted(texts, key=lambda name: abs(edit_size(prompt, texts[name]) - size))
+    return {name: texts[name] for name in nearest[:count]}
+
+
+def edit_size(before: str, after: str) -> int:
+    """Return how many words two texts differ in.
+
+    >>> edit_size("Anna Berg asks.", "Jane Roth asks."), edit_size("It is late.", "It's late.")
+    (2, 2)
+    """
+    changes = SequenceMatcher(None, before.split(), after.split(), autojunk=False).get_opcodes()
+    return sum(max(end - start, to - at) for kind, start, end, at, to in changes if kind != "equal")
+
+
+def _rewordings(prompt: str) -> Iterator[tuple[str, str]]:
+    """Yield all rewordings by name."""
+    for name, (before, after) in _FRAMES.items():
+        yield name, f"{before}{prompt}{after}"
+    for name, words in _CHANGES.items():
+        yield name, _exchange(prompt, words)
+    yield "lines", "".join(re.sub(r"(?<=[.?!]) +", "\n", part) for part in _PLACE.split(prompt))
+
+
+def _exchange(prompt: str, words: Mapping[str, str]) -> str:
+    """Exchange whole words, with the capital that a word has; a word is exchanged once."""
+    either = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    pattern = re.compile(rf"\b(?:{either})\b", re.IGNORECASE)
+    by_folded = {word.casefold(): other for word, other in words.items()}
+
+    def other(match: re.Match[str]) -> str:
+        """Return the word in the place of another."""
+        word = by_folded[match[0].casefold()]
+        return word[0].upper() + word[1:] if match[0][0].isupper() else word
+
+    parts = _PLACE.split(prompt)
+    return "".join(part if _PLACE.fullmatch(part) else pattern.sub(other, part) for part in parts)
