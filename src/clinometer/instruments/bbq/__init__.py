@@ -43,7 +43,6 @@ from clinometer.authoring import (
     LOGITS,
     MODES,
     TEXT,
-    BenchmarkItems,
     Cell,
     Choice,
     ChosenOption,
@@ -67,7 +66,6 @@ from clinometer.authoring import (
     Tables,
     Version,
     Wording,
-    Wordings,
     as_estimates,
     choose_option,
     closed_readers,
@@ -79,11 +77,10 @@ from clinometer.authoring import (
     unknown,
     why_unread,
 )
-from clinometer.instruments.bbq.items import AMBIGUOUS, CONTEXTS, LETTERS, Item, read_bbq
+from clinometer.instruments.bbq.items import AMBIGUOUS, CONTEXTS, LETTERS, Item
+from clinometer.instruments.bbq.sources import NAME, BbqPart, items_of
 
-__all__ = ["INSTRUMENT", "MEASURE", "PUBLISHED", "items_of"]
-
-NAME = "bbq"
+__all__ = ["INSTRUMENT", "MEASURE", "PUBLISHED", "BbqPart", "items_of"]
 
 MEASURE = Measure(
     name=NAME,
@@ -125,14 +122,6 @@ PUBLISHED = {
 }  # fmt: skip
 
 
-class BbqPart(Wordings[str]):
-    """What a study says of it: a table of items, and wordings with places for one."""
-
-    items: BenchmarkItems
-    categories: dict[str, str]
-    """Stereotype → category of its items."""
-
-
 def _part(study: Study) -> BbqPart | None:
     """Return what a study says of the instrument, checked; None where it says nothing."""
     part = study.instruments.read(NAME, BbqPart)
@@ -143,14 +132,6 @@ def _part(study: Study) -> BbqPart | None:
                 f"stereotype {key!r}"
             )
     return part
-
-
-def items_of(study: Study) -> Mapping[str, Item]:
-    """Return the items of a study by name; none if it has no part of this instrument."""
-    raw = study.instruments.raw().get(NAME)
-    if raw is None:
-        return {}
-    return read_bbq(BenchmarkItems.model_validate(raw["items"]), getattr(raw, "source", ""))
 
 
 def _wordings(study: Study) -> dict[str, Wording]:
@@ -166,20 +147,21 @@ def _draw(
 ) -> Iterator[Cell]:
     """Draw items; `version` is the right answer, `object` the template, `labels` unknown's."""
     part = _part(study)
-    items = items_of(study)
     identity = study_hash(study, (NAME,))
     if part is None:
         return
+    items = items_of(study)
     for key in stereotypes:
         category = part.categories[key]
-        category_items = [item for item in items.values() if item.category == category]
+        category_items = items.in_category(category).values()
         if not category_items:
-            categories = {item.category for item in items.values()}
-            message = unknown("category", category, categories)
+            message = unknown("category", category, items.categories())
             raise StudyError(f"items {part.items.file}: {message}")
+        # A study says nothing of whether a released file was brought: these are other trials.
+        source = "generated" if items.is_generated(category) else "released"
         for name in variations:
             for context in CONTEXTS.values():
-                seeded = f"{identity}/{key}/{name}/{context}/{design.seed}"
+                seeded = f"{identity}/{source}/{key}/{name}/{context}/{design.seed}"
                 context_items = [item for item in category_items if item.context_kind == context]
                 draws = _draws(context_items, design, seeded)
                 write_trial = partial(_write_trial, study, part.variations[name], design)
@@ -300,7 +282,13 @@ def _complete(trial: Mapping[str, Any], study: Study, _: StereotypeWords) -> dic
     if "attributes" in trial:
         name = str(trial["attributes"][0])
     elif part is not None and "example_id" in trial:
-        name = f"{part.categories[trial['stereotype']]} {trial['example_id']}"
+        category = part.categories[trial["stereotype"]]
+        name = f"{category} {trial['example_id']}"
+        if name not in items and items.is_generated(category):
+            raise InputError(
+                f"responses: {name} is an item of the release, of which {category} is generated "
+                f"here; bring the released file: clinometer items {study.name}"
+            )
     else:
         raise InputError("responses: missing column example_id; it says which item was answered")
     if name not in items:
@@ -364,10 +352,10 @@ def _recogniser(study: Study) -> Recogniser:
     keys = {category: key for key, category in part.categories.items()} if part else {}
 
     @cache
-    def items_by_text() -> Mapping[tuple[str, ...], Item]:
-        """Return the items by what a prompt shows; when first needed, as there are many."""
+    def items_by_text(category: str) -> Mapping[tuple[str, ...], Item]:
+        """Return the items of a category by what a prompt shows; when first needed."""
         items: dict[tuple[str, ...], Item] = {}
-        for item in items_of(study).values():
+        for item in items_of(study).in_category(category).values():
             items[item.context, item.question, *sorted(item.options)] = item
         return items
 
@@ -377,12 +365,11 @@ def _recogniser(study: Study) -> Recogniser:
             if (texts := unfill(wording, prompt)) is None:
                 continue
             options = [texts[f"option{place}"] for place in range(3)]
-            item = items_by_text().get((texts["context"], texts["question"], *sorted(options)))
-            if item is not None and item.category in keys:
-                columns = {"attributes": [item.name], "labels": options}
-                return RecognisedPrompt(
-                    study, NAME, keys[item.category], name, TEXT, columns=columns
-                )
+            text = (texts["context"], texts["question"], *sorted(options))
+            for category, key in keys.items():
+                if item := items_by_text(category).get(text):
+                    columns = {"attributes": [item.name], "labels": options}
+                    return RecognisedPrompt(study, NAME, key, name, TEXT, columns=columns)
         return None
 
     return recognise
@@ -452,7 +439,7 @@ INSTRUMENT = Instrument(
     sizes={
         "quick": Size(4, control=16, placebo=16, by_name=True),
         "standard": Size(24, control=32, placebo=32, by_name=True),
-        "paper": Size(3680, control=72, placebo=72, by_name=True),  # every item in both orders
+        "paper": Size(15_960, control=72, placebo=72, by_name=True),  # every item in both orders
     },
     prose=60,
     study=NAME,
