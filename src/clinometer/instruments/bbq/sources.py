@@ -47,8 +47,10 @@ class Items(Mapping[str, Item]):
         self._part, self._study = part, study
 
     def __getitem__(self, name: str) -> Item:
-        """Return an item by name."""
-        return self.in_category(name.rpartition(" ")[0])[name]
+        """Return an item by name, also a generated one whose released file was brought since."""
+        category, _, number = name.rpartition(" ")
+        released = {} if number.startswith("g") else self._released(category)
+        return (released or self._generated(category))[name]
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names of all items."""
@@ -67,26 +69,27 @@ class Items(Mapping[str, Item]):
 
     def in_category(self, category: str) -> Mapping[str, Item]:
         """Return the items of a category by name; none if it is not known."""
-        if self.is_generated(category) and self._part.generated:
-            return _generate(self._part.generated, category, self._study)
-        return self._brought(category) or self._table().get(category, {})
+        return self._released(category) or self._generated(category)
 
     def is_generated(self, category: str) -> bool:
         """Return whether the items of a category are made of templates."""
-        has_released = bool(category in self._table() or self._brought(category))
-        return not has_released and category in self.categories()
+        return not self._released(category) and category in self.categories()
 
     def _table(self) -> Mapping[str, Mapping[str, Item]]:
         return _categories_of_table(self._part.items, self._study)
 
-    def _brought(self, category: str) -> Mapping[str, Item]:
-        """Return the items of a released file; none where it was not brought."""
+    def _released(self, category: str) -> Mapping[str, Item]:
+        """Return the items of the table, or of a file that was brought; none without either."""
         generated = self._part.generated
         for released in self._part.released:
             if generated is not None and released.file == f"{category}.jsonl":
                 path = find_items(released, self._study)
                 return _read_brought(released, generated, path, self._study) if path else {}
-        return {}
+        return self._table().get(category, {})
+
+    def _generated(self, category: str) -> Mapping[str, Item]:
+        generated = self._part.generated
+        return {} if generated is None else _generate(generated, category, self._study)
 
 
 def items_of(study: Study) -> Items:
