@@ -55,13 +55,13 @@ def patterns(category: str, question: str) -> list[tuple[Template, re.Pattern[st
 def pattern(template: Template) -> re.Pattern[str]:
     """Match the texts of a template, with anybody it may be about and its other words."""
     text = "\n".join(template.texts[name].strip() for name in TEXTS)
-    seen: set[str] = set()
+    names: set[str] = set()
 
     def place(slot: str) -> str:
         name = slot.lower()
-        if name in seen:
+        if name in names:
             return f"(?P={name})"
-        seen.add(name)
+        names.add(name)
         lists = template.words if name.startswith("word") else template.names
         options = "|".join(map(re.escape, lists[int(name[-1]) - 1]))
         return f"(?P<{name}>{options or '.+?'})"
@@ -148,9 +148,9 @@ def test_equal_texts_have_equal_answers_and_targets(category: str) -> None:
         if (item.context, item.question) in by_text
     ]
     assert len(pairs) >= 100
-    for item, other in pairs:
-        assert item.options[item.target] == other.options[other.target]
-        assert item.role(item.label) == other.role(other.label)
+    for item, match in pairs:
+        assert item.options[item.target] == match.options[match.target]
+        assert item.role(item.label) == match.role(match.label)
 
 
 def test_draws_are_the_same_on_every_machine() -> None:
@@ -159,13 +159,13 @@ def test_draws_are_the_same_on_every_machine() -> None:
         for item in generated(category).values():
             digest.update(json.dumps(item).encode())
     assert digest.hexdigest() == (
-        "d176e409eab301c09eef0a65d88a0523bc902f300faa6f3b553970f1160f0473"
+        "c8eac201b6e0fb847d489f17695206df5abb221775f2225ea969ad7b2fb045a5"
     )
 
 
 def test_another_seed_draws_other_names() -> None:
-    other = PART.generated.model_copy(update={"seed": 1})
-    texts = {item.context for item in generate_items(other, "Race_ethnicity", "")}
+    reseeded = PART.generated.model_copy(update={"seed": 1})
+    texts = {item.context for item in generate_items(reseeded, "Race_ethnicity", "")}
     shared = texts & {item.context for item in generated("Race_ethnicity").values()}
     assert 0 < len(shared) < len(texts) / 2
 

@@ -67,6 +67,9 @@ def test_released_texts_need_their_tables() -> None:
     without = re.sub(r"    texts:\n(?:      .*\n)+", "", text)
     with pytest.raises(StudyError, match=r"\{released\} needs texts"):
         INSTRUMENT.trials(parse_study(without, "mine.yaml"), Design())
+    fewer = text.replace("[white, Black, ", "[white, Black, Latino, ")
+    with pytest.raises(StudyError, match="135 texts; expected one for each combination of age"):
+        INSTRUMENT.trials(parse_study(fewer, "mine.yaml"), Design())
 
 
 def test_a_pair_names_two_persons_who_differ_in_one_thing() -> None:

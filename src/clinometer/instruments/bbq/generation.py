@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import count, product
+from itertools import count, permutations, product
 from typing import NamedTuple, TypeVar
 
 from clinometer.authoring import BenchmarkItems, Strict, read_items
@@ -39,7 +39,7 @@ UNKNOWN = (
 )
 
 #: How many persons are drawn for a place; where any name will do, one more.
-_DRAWN = 5
+_PERSONS = 5
 
 #: Categories, and a subcategory, whose words change places. Proper names always do.
 _MIRRORED = {"Race_ethnicity", "Religion", "Nationality", "Sexual_orientation", "Occupation"}
@@ -93,13 +93,22 @@ class Draws(NamedTuple):
     def _hash(self, *place: str) -> bytes:
         return hashlib.sha256("/".join((self.seed, *place)).encode()).digest()
 
-    def of_category(self, category: str, subcategory: str = "") -> list[Word]:
+    def select(self, category: str, subcategory: str = "") -> list[Word]:
         """Return the words of a category; of a subcategory, if one is named."""
         return [
             word
             for word in self.words
             if word.category == category and subcategory in ("", word.subcategory)
         ]
+
+    def first_names(self) -> list[Word]:
+        """Return the first names that tell an ethnicity."""
+        return [word for word in self.words if word.list == "first"]
+
+    def sample_gender(self, names: Sequence[Word], gender: str, name: Word) -> list[Word]:
+        """Draw names of a gender, to stand beside a name."""
+        pool = [word for word in names if word.gender == gender]
+        return self.shuffle(pool, name.name, gender)[:_PERSONS]
 
     def full_name(self, first: Word) -> str:
         """Return a first name with a last name of its group."""
@@ -172,8 +181,8 @@ def _draw_pairs(template: Template, draws: Draws) -> Iterator[list[Pair]]:
     """Yield who fills the first place and the second: the pairs of a draw, of the same persons."""
     if len(template.targets) > 1:
         draw = _draw_names_of_two_axes if template.is_named else _draw_words_of_two_axes
-        for target, *others in draw(template, draws):
-            yield [(target, other) for other in others] + [(other, target) for other in others]
+        for target, *three in draw(template, draws):
+            yield [(target, person) for person in three] + [(person, target) for person in three]
         return
     mirrored = template.is_named or {template.category, template.subcategory} & _MIRRORED
     draw_persons = _draw_names if template.is_named else _draw_words
@@ -189,76 +198,77 @@ def _list_persons(template: Template) -> list[Pair]:
 
 def _draw_words(template: Template, draws: Draws) -> Iterator[Pair]:
     """Yield two words of different groups; of some categories the first is stereotyped."""
-    words = draws.of_category(template.category, template.subcategory)
+    words = draws.select(template.category, template.subcategory)
     is_split = template.category in _MIRRORED
     firsts, seconds = _split(words, template) if is_split else (words, words)
-    for first in draws.shuffle(firsts)[:_DRAWN]:
-        others = [second for second in seconds if second.group != first.group]
-        drawn = draws.shuffle(others, first.name)[:_DRAWN] if is_split else others
-        for second in drawn:
+    for first in draws.shuffle(firsts)[:_PERSONS]:
+        contrasts = [second for second in seconds if second.group != first.group]
+        if is_split:
+            contrasts = draws.shuffle(contrasts, first.name)[:_PERSONS]
+        for second in contrasts:
             yield Person(first.name, (first.group,)), Person(second.name, (second.group,))
 
 
 def _draw_names(template: Template, draws: Draws) -> Iterator[Pair]:
     """Yield two proper names: of two ethnicities, of two genders, or any."""
     if template.category == _RACE:
-        targets, others = _split([word for word in draws.words if word.list == "first"], template)
-        for name in draws.shuffle(targets)[:_DRAWN]:
-            seconds = [other for other in others if other.gender == name.gender]
+        targets, nontargets = _split(
+            [word for word in draws.words if word.list == "first"], template
+        )
+        for name in draws.shuffle(targets)[:_PERSONS]:
             first = Person(draws.full_name(name), (name.group,))
-            for second in draws.shuffle(seconds, name.name)[:_DRAWN]:
+            for second in draws.sample_gender(nontargets, name.gender, name):
                 yield first, Person(draws.full_name(second), (second.group,))
         return
     names = draws.shuffle([word for word in draws.words if word.list == "first_only"])
     if template.category == "Gender_identity":
-        women = [name for name in names if name.gender == "F"][:_DRAWN]
-        men = [name for name in names if name.gender == "M"]
-        pairs = [(name, man) for name in women for man in draws.shuffle(men, name.name)[:_DRAWN]]
+        women = [name for name in names if name.gender == "F"][:_PERSONS]
+        pairs = [(name, man) for name in women for man in draws.sample_gender(names, "M", name)]
     else:
-        names = names[: _DRAWN + 1]
-        pairs = [(name, other) for name in names for other in names if name != other]
-    for name, other in pairs:
-        yield Person(name.name, (name.group,)), Person(other.name, (other.group,))
+        names = names[: _PERSONS + 1]
+        pairs = [*permutations(names, 2)]
+    for first_name, second_name in pairs:
+        yield (
+            Person(first_name.name, (first_name.group,)),
+            Person(second_name.name, (second_name.group,)),
+        )
 
 
 def _draw_words_of_two_axes(template: Template, draws: Draws) -> Iterator[list[Person]]:
     """Yield a person that the stereotype is about, and three who differ on one axis or both."""
-    targets, others = _split(draws.of_category(_RACE), template)
-    for word in draws.shuffle(targets)[:_DRAWN]:
-        for other in draws.shuffle(others, word.name)[:_DRAWN]:
-            same, different = _draw_kinds(template, draws, f"{word}/{other}")
+    targets, nontargets = _split(draws.select(_RACE), template)
+    for word in draws.shuffle(targets)[:_PERSONS]:
+        for second in draws.shuffle(nontargets, word.name)[:_PERSONS]:
+            same, different = _draw_kinds(template, draws, f"{word}/{second}")
             yield [
                 Person(race.name, (race.group, group), kind)
-                for race in (word, other)
+                for race in (word, second)
                 for group, kind in (same, different)
             ]
 
 
 def _draw_names_of_two_axes(template: Template, draws: Draws) -> Iterator[list[Person]]:
     """Yield a name that the stereotype is about, and three who differ on one axis or both."""
-    names = [word for word in draws.words if word.list == "first"]
-    targets, others = _split(names, template)
-    wanted = [name for name in targets if template.gender in ("", name.gender)]
-    for name in draws.shuffle(wanted)[:_DRAWN]:
-        races = {"same": [other for other in targets if other.group == name.group], "other": others}
-        # Who may be drawn: by race, and whether of the same gender.
-        pools = {
-            (race, is_same): draws.shuffle(
-                [other for other in people if (other.gender == name.gender) == is_same],
-                f"{name}/{race}/{is_same}",
-            )
-            for race, people in races.items()
-            for is_same in (True, False)
-        }
-        pools["same", True].remove(name)
+    targets, nontargets = _split(draws.first_names(), template)
+    candidates = [name for name in targets if template.gender in ("", name.gender)]
+    for name in draws.shuffle(candidates)[:_PERSONS]:
+        same_race = [word for word in targets if word.group == name.group and word != name]
         if template.category == "Race_x_gender":
-            columns = [pools["same", False], pools["other", True], pools["other", False]]
-            for three in zip(*(names[:_DRAWN] for names in columns), strict=True):
-                persons = (name, *three)
-                yield [Person(draws.full_name(word), (word.group, word.gender)) for word in persons]
+            opposite = "M" if name.gender == "F" else "F"
+            for three in zip(
+                draws.sample_gender(same_race, opposite, name),
+                draws.sample_gender(nontargets, name.gender, name),
+                draws.sample_gender(nontargets, opposite, name),
+                strict=True,
+            ):
+                names = (name, *three)
+                yield [Person(draws.full_name(word), (word.group, word.gender)) for word in names]
             continue
-        columns = [pools["same", True], pools["other", True]]
-        for near, far in zip(*(names[:_DRAWN] for names in columns), strict=True):
+        for near, far in zip(
+            draws.sample_gender(same_race, name.gender, name),
+            draws.sample_gender(nontargets, name.gender, name),
+            strict=True,
+        ):
             kinds = _draw_kinds(template, draws, f"{name}/{far}")
             yield [
                 Person(draws.full_name(word), (word.group, group), kind)
@@ -269,7 +279,7 @@ def _draw_names_of_two_axes(template: Template, draws: Draws) -> Iterator[list[P
 def _draw_kinds(template: Template, draws: Draws, place: str) -> list[tuple[str, str]]:
     """Return group and text of the second axis: those of the stereotype, and others."""
     kinds: dict[str, list[str]] = {group: [*texts] for group, texts in template.kinds.items()}
-    for word in () if kinds else draws.of_category(_SES):
+    for word in () if kinds else draws.select(_SES):
         kinds.setdefault(word.group, []).append(word.name)
     groups = sorted(kinds, key=lambda group: group_key(group) not in template.targets[1])
     return [(group, draws.choose(kinds[group], place, group)) for group in groups]
@@ -278,11 +288,11 @@ def _draw_kinds(template: Template, draws: Draws, place: str) -> list[tuple[str,
 def _split(words: Sequence[Word], template: Template) -> tuple[list[Word], list[Word]]:
     """Return the words of groups that the stereotype is about, on the first axis, and the rest."""
     targets: list[Word] = []
-    others: list[Word] = []
+    nontargets: list[Word] = []
     for word in words:
         is_target = group_key(word.group) in template.targets[0]
-        (targets if is_target else others).append(word)
-    return targets, others
+        (targets if is_target else nontargets).append(word)
+    return targets, nontargets
 
 
 @lru_cache(maxsize=4)

@@ -20,7 +20,7 @@ from clinometer.instruments.bbq.items import Item, read_bbq
 from clinometer.instruments.bbq.released import read_release
 from clinometer.instruments.bbq.templates import read_templates
 
-__all__ = ["NAME", "BbqPart", "Items", "items_of"]
+__all__ = ["NAME", "BbqPart", "BbqItems", "items_of"]
 
 #: The instrument, and its part of a study.
 NAME = "bbq"
@@ -39,7 +39,7 @@ class BbqPart(Wordings[str]):
     """Files of categories, named after them: where one was brought, nothing is generated."""
 
 
-class Items(Mapping[str, Item]):
+class BbqItems(Mapping[str, Item]):
     """Items by name. Those of a category are read, or generated, when they are first needed."""
 
     def __init__(self, part: BbqPart, study: str) -> None:
@@ -92,12 +92,12 @@ class Items(Mapping[str, Item]):
         return {} if generated is None else _generate(generated, category, self._study)
 
 
-def items_of(study: Study) -> Items:
+def items_of(study: Study) -> BbqItems:
     """Return the items of a study by name; raise StudyError if it has no such part."""
     part = study.instruments.read(NAME, BbqPart)
     if part is None:
         raise StudyError(f"study {study.name!r} has no items of {NAME}")
-    return Items(part, getattr(study.instruments.raw()[NAME], "source", ""))
+    return BbqItems(part, getattr(study.instruments.raw()[NAME], "source", ""))
 
 
 @lru_cache(maxsize=4)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from math import prod
 
 import polars as pl
 
@@ -103,9 +104,17 @@ def describe_decision(
     sentences, texts = _read_texts(part.texts, getattr(study.instruments.raw()[NAME], "source", ""))
     number = 0
     for name, levels in part.factors.items():
-        number = number * len(levels) + levels.index(person[name])
-    numbers = texts[row["id"]][number].split()
-    return {"released": "".join(fill(sentences[row["id"]][int(n)], forms) for n in numbers)}
+        # A word that was put in place of a level, as placebos do, stands in the text of the first.
+        level = levels.index(person[name]) if person[name] in levels else 0
+        number = number * len(levels) + level
+    persons = texts.get(row["id"], [])
+    if len(persons) != prod(map(len, part.factors.values())):
+        raise StudyError(
+            f"items {part.texts.texts.file}: {decision}: {len(persons)} texts; expected one for "
+            f"each combination of {', '.join(part.factors)}"
+        )
+    numbers = map(int, persons[number].split())
+    return {"released": "".join(fill(sentences[row["id"]][n], forms) for n in numbers)}
 
 
 @lru_cache(maxsize=4)
