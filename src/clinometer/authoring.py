@@ -126,6 +126,7 @@ from clinometer.stimuli import BenchmarkItems as BenchmarkItems
 from clinometer.stimuli import ChainedTask as ChainedTask
 from clinometer.stimuli import DecisionWording as DecisionWording
 from clinometer.stimuli import RelativeDecision as RelativeDecision
+from clinometer.stimuli import ReleasedFile as ReleasedFile
 from clinometer.stimuli import Stereotype as Stereotype
 from clinometer.stimuli import StereotypeWords as StereotypeWords
 from clinometer.stimuli import Study as Study
@@ -133,8 +134,10 @@ from clinometer.stimuli import Variation as Variation
 from clinometer.stimuli import WordAssociation as WordAssociation
 from clinometer.stimuli import Wordings as Wordings
 from clinometer.stimuli import fill as fill
+from clinometer.stimuli import find_items as find_items
 from clinometer.stimuli import holds as holds
 from clinometer.stimuli import read_items as read_items
+from clinometer.stimuli import read_released as read_released
 from clinometer.stimuli import study_hash as study_hash
 from clinometer.stimuli import unfill as unfill
 from clinometer.stimuli import word_key as word_key

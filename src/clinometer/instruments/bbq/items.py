@@ -14,7 +14,7 @@ import polars as pl
 
 from clinometer.authoring import BenchmarkItems, StudyError, read_items
 
-__all__ = ["AMBIGUOUS", "CONTEXTS", "LETTERS", "Item", "read_bbq"]
+__all__ = ["AMBIGUOUS", "CONTEXTS", "LETTERS", "PLACES", "Item", "read_bbq"]
 
 AMBIGUOUS = "ambiguous"
 
@@ -24,13 +24,14 @@ CONTEXTS = {"ambig": AMBIGUOUS, "disambig": "disambiguated"}
 #: Letters of the options, in the order of the prompt.
 LETTERS = ("A", "B", "C")
 
-_PLACES = ("0", "1", "2")
-_GROUPS = tuple(f"ans{place}_group" for place in _PLACES)
+#: Numbers of the options, as the release writes them.
+PLACES = ("0", "1", "2")
+_GROUPS = tuple(f"ans{place}_group" for place in PLACES)
 _ALLOWED = {
     "polarity": ("neg", "nonneg"),
     "condition": tuple(CONTEXTS),
-    "label": _PLACES,
-    "target_loc": _PLACES,
+    "label": PLACES,
+    "target_loc": PLACES,
 }
 COLUMNS = (
     "example_id",
@@ -38,7 +39,7 @@ COLUMNS = (
     "category",
     "context",
     "question",
-    *(f"ans{place}{suffix}" for place in _PLACES for suffix in ("", "_text", "_group")),
+    *(f"ans{place}{suffix}" for place in PLACES for suffix in ("", "_text", "_group")),
     *_ALLOWED,
 )
 
@@ -137,7 +138,7 @@ def _make_item(row: Mapping[str, Any], file: str) -> Item:
             f"items {file}: {name}: {', '.join(_GROUPS)}; expected unknown once, and not for the "
             "target"
         )
-    options = tuple(row[f"ans{place}"] for place in _PLACES)
+    options = tuple(row[f"ans{place}"] for place in PLACES)
     if len(set(options)) < 3:
         raise StudyError(f"items {file}: {name}: two options read {options[0]!r}; expected three")
     return Item(
@@ -149,7 +150,7 @@ def _make_item(row: Mapping[str, Any], file: str) -> Item:
         context=row["context"],
         question=row["question"],
         options=options,
-        descriptions=tuple(row[f"ans{place}_text"] for place in _PLACES),
+        descriptions=tuple(row[f"ans{place}_text"] for place in PLACES),
         label=int(row["label"]),
         target=int(row["target_loc"]),
         unknown=unknown[0],

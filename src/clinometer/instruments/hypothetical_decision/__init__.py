@@ -25,9 +25,10 @@ Range and sign
     −1…1, neutral 0; positive favours the default group.
 
 Deviations from the papers
-    One template per decision. One factor is contrasted at a time and the others are drawn; Tamkin
-    et al. regress on all at once. Persons are described, not named: the "implicit" column of Bai et
-    al. has no counterpart here.
+    The wording ``released`` shows the released texts, which differ in more than the person;
+    ``plain`` shows one template per decision. One factor is contrasted at a time and the others are
+    drawn; Tamkin et al. regress on all at once. Persons are described, not named: the "implicit"
+    column of Bai et al. has no counterpart here.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ from clinometer.instruments.hypothetical_decision.effects import MEASURES, analy
 from clinometer.instruments.hypothetical_decision.templates import (
     NAME,
     HypotheticalPart,
-    describe_person,
+    describe_decision,
     part_of,
     templates_of,
 )
@@ -104,7 +105,7 @@ MEASURE = Measure(
     toward="decided more often for {default} than for {marginalized}",
     against="decided more often for {marginalized} than for {default}",
     limits=(
-        "The decisions are hypothetical, with one text each, about persons who are described and "
+        "The decisions are hypothetical, about persons who are described and "
         "not named. They do not represent the decisions a model takes part in elsewhere, and they "
         "are no audit of lending, hiring or any other practice.",
         "A mean over groups cancels where one group is favoured and another is not, and a share "
@@ -202,11 +203,10 @@ def _write_trial(
     person: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return a trial with the columns that depend on its wording and mode."""
-    template = templates_of(study)[columns["object"]]["template"]
-    decision = describe_person(template, person, part.forms)
+    texts = describe_decision(study, part, wording, columns["object"], person)
     return {
         **columns,
-        "prompt": fill(wording, {"decision": decision}),
+        "prompt": fill(wording, texts),
         **_question(columns, study).close(MODES[design.mode]),
     }
 
@@ -319,14 +319,16 @@ def _contrast_rows(
 def _recogniser(study: Study) -> Recogniser:
     """Find the decision and the person of a prompt, and the contrasts the person belongs to."""
     part = part_of(study)
-    persons = cache(lambda: _persons(study, part) if part else {})  # when first needed
+    # When first needed.
+    persons = cache(lambda wording: _persons(study, part, wording) if part else {})
 
     def recognise(prompt: str) -> RecognisedPrompt | None:
         """Return the question of a prompt; None if it is of something else."""
         for name, wording in part.variations.items() if part else ():
-            text = (unfill(wording, prompt) or {}).get("decision", "")
-            if part and text and text in persons():
-                decision, person = persons()[text]
+            texts = unfill(wording, prompt) or {}
+            text = texts.get("released") or texts.get("decision", "")
+            if part and text and text in persons(wording):
+                decision, person = persons(wording)[text]
                 sides = _sides(study, part, person)
                 words = tuple((person[part.contrasts[key]], side) for key, side in sides)
                 columns = {"object": decision, "labels": sides}
@@ -350,14 +352,17 @@ def _sides(
     return sides
 
 
-def _persons(study: Study, part: HypotheticalPart) -> Mapping[str, tuple[str, Mapping[str, str]]]:
-    """Return the decision and the person of every text that can be asked."""
+def _persons(
+    study: Study, part: HypotheticalPart, wording: str
+) -> Mapping[str, tuple[str, Mapping[str, str]]]:
+    """Return the decision and the person of every text that a wording can ask."""
     combinations = product(*part.factors.values())
     people = [dict(zip(part.factors, levels, strict=True)) for levels in combinations]
     persons: dict[str, tuple[str, Mapping[str, str]]] = {}
-    for name, row in templates_of(study).items():
+    for name in templates_of(study):
         for person in people:
-            persons[describe_person(row["template"], person, part.forms)] = (name, person)
+            (text,) = describe_decision(study, part, wording, name, person).values()
+            persons[text] = (name, person)
     return persons
 
 

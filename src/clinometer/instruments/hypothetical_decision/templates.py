@@ -1,6 +1,7 @@
 """What a study says of hypothetical decisions: templates, and the persons that fill them in.
 
-The templates are those of Tamkin et al. (2023), as one table: a row per decision.
+The templates are made of the texts of Tamkin et al. (2023), as one table: a row per decision. Their
+released texts, one for each decision and person, are made of sentences that several persons share.
 """
 
 from __future__ import annotations
@@ -8,21 +9,43 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from math import prod
 
 import polars as pl
 
-from clinometer.authoring import BenchmarkItems, Study, StudyError, Wordings, fill, read_items
+from clinometer.authoring import (
+    BenchmarkItems,
+    Strict,
+    Study,
+    StudyError,
+    Wordings,
+    fill,
+    read_items,
+)
 
-__all__ = ["NAME", "HypotheticalPart", "describe_person", "part_of", "templates_of"]
+__all__ = ["NAME", "HypotheticalPart", "describe_decision", "part_of", "templates_of"]
 
 #: The instrument, and its part of a study.
 NAME = "hypothetical_decision"
 
 
+class ReleasedTexts(Strict):
+    """The texts of each decision and person, in two tables."""
+
+    sentences: BenchmarkItems
+    """Sentences of a decision, numbered from 0, with places for a person."""
+    texts: BenchmarkItems
+    """A row per decision: the numbers of the sentences of each person, in the order of factors."""
+
+
 class HypotheticalPart(Wordings[str]):
-    """What a study says of it: templates, what they name, and wordings with a {decision}."""
+    """What a study says of it: templates, what they name, and wordings.
+
+    In a wording stands {decision}, a template filled in, or {released}, a released text.
+    """
 
     items: BenchmarkItems
+    texts: ReleasedTexts | None = None
     factors: dict[str, list[str]]
     """What is named of a person → its levels."""
     contrasts: dict[str, str]
@@ -68,9 +91,45 @@ def _read_templates(items: BenchmarkItems, study: str) -> Mapping[str, Mapping[s
     return {row["name"]: row for row in table.iter_rows(named=True)}
 
 
-def describe_person(
-    template: str, person: Mapping[str, str], forms: Mapping[str, Mapping[str, str]]
-) -> str:
+def describe_decision(
+    study: Study, part: HypotheticalPart, wording: str, decision: str, person: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the text that a wording shows of a decision about a person, by its place."""
+    row = templates_of(study)[decision]
+    forms = {**part.forms.get(person.get("gender", ""), {}), **person}
+    if "{released}" not in wording:
+        return {"decision": _fill_template(row["template"], person, forms)}
+    if part.texts is None:
+        raise StudyError(f"study {study.name}: instruments.{NAME}: {{released}} needs texts")
+    sentences, texts = _read_texts(part.texts, getattr(study.instruments.raw()[NAME], "source", ""))
+    number = 0
+    for name, levels in part.factors.items():
+        # A word that was put in place of a level, as placebos do, stands in the text of the first.
+        level = levels.index(person[name]) if person[name] in levels else 0
+        number = number * len(levels) + level
+    persons = texts.get(row["id"], [])
+    if len(persons) != prod(map(len, part.factors.values())):
+        raise StudyError(
+            f"items {part.texts.texts.file}: {decision}: {len(persons)} texts; expected one for "
+            f"each combination of {', '.join(part.factors)}"
+        )
+    numbers = map(int, persons[number].split())
+    return {"released": "".join(fill(sentences[row["id"]][n], forms) for n in numbers)}
+
+
+@lru_cache(maxsize=4)
+def _read_texts(
+    released: ReleasedTexts, study: str
+) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+    """Return the sentences of each decision, and the numbers of them that each person has."""
+    sentences: dict[str, list[str]] = {}
+    for row in read_items(released.sentences, study, ("id", "sentence")).iter_rows(named=True):
+        sentences.setdefault(row["id"], []).append(row["sentence"])
+    table = read_items(released.texts, study, ("id", "texts"))
+    return sentences, {key: text.split(";") for key, text in table.select("id", "texts").rows()}
+
+
+def _fill_template(template: str, person: Mapping[str, str], forms: Mapping[str, str]) -> str:
     """Fill in a person; ``a {age}`` reads ``an 80``."""
     slots = "|".join(map(re.escape, person))
 
@@ -79,5 +138,4 @@ def describe_person(
         vowel = re.match(r"[aeiou]|8\d?\b|1[18]\b", person[match[2]], re.IGNORECASE)
         return f"{match[1]}{'n' if vowel else ''} {{{match[2]}}}"
 
-    with_articles = re.sub(rf"\b([Aa])n? \{{({slots})\}}", article, template)
-    return fill(with_articles, {**forms.get(person.get("gender", ""), {}), **person})
+    return fill(re.sub(rf"\b([Aa])n? \{{({slots})\}}", article, template), forms)
