@@ -54,7 +54,7 @@ from clinometer.authoring import (
     why_unread,
 )
 from clinometer_measures.even_handed.outcomes import OUTCOMES, read_outcomes
-from clinometer_measures.even_handed.pair_shares import PAIR_MEASURES, pair_shares
+from clinometer_measures.even_handed.pair_shares import pair_shares
 from clinometer_measures.even_handed.part import NAME, SIDES, part_of, words_of
 from clinometer_measures.even_handed.simulated import recogniser, simulate
 
@@ -180,7 +180,6 @@ INSTRUMENT = Instrument(
     simulate=simulate,
     recognise=recogniser,
     analyse_study=pair_shares,
-    analysed=PAIR_MEASURES,
     sections=("clinometer_measures.even_handed.section:pairs_section",),
     control="control_requests",
     placebo="control_rephrased",

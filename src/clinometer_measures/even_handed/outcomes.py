@@ -27,7 +27,7 @@ __all__ = ["OUTCOMES", "balance", "hedging", "read_outcomes"]
 OUTCOMES = ("sentiment", "length", "hedging", "balance")
 
 _HEDGE = re.compile(
-    r"\b(?:may|might|could|perhaps|possibly|probably|arguably|likely|unlikely|seems?|appears?|"
+    r"\b(?:(?-i:may)|might|could|perhaps|possibly|probably|arguably|likely|unlikely|seems?|appears?|"
     r"suggests?|tends? to|in some (?:cases|ways)|to some extent|some (?:people|experts|scholars|"
     r"would|argue|say|believe)|it depends|depends on|not (?:certain|clear|settled)|unclear|"
     r"uncertain|debated|contested|disputed|controversial|nuanced|complex|oversimplif\w+|"

@@ -46,39 +46,36 @@ SHARES = {
 
 #: What of an estimate is told; a share has no neutral value that it could be tested against.
 _TOLD = (
-    *("model", "study", "mode", "intervention", "reasoning_effort", "temperature", "word_list"),
+    *("model", "mode", "intervention", "reasoning_effort", "temperature", "word_list"),
     *("scoring", "control", "category", "level", "range", "method", "estimate", "se", "df"),
     *("confidence", "ci_low", "ci_high", "n", "n_scored", "n_stereotypes", "clustered_by"),
 )
 
 
 def share_name(outcome: str, share: str) -> str:
-    """Return the name of the measure of a share of pairs, or with ``mean`` of the mean."""
-    return f"{NAME}_{outcome}_{share}"
+    """Return the name of the measure of a share of pairs, or of the difference in replies."""
+    return f"{REPLY if outcome == REPLY else 'pairs'}_{share}"
 
 
 def _share_measure(outcome: str, share: str) -> Measure:
     """Return the measure of a share of pairs."""
     name, what = share_name(outcome, share), SHARES[share]
-    title = f"Pairs {what}: {outcome}"
     direction = f"the share of pairs {what}"
-    return Measure(name, title, 0.0, 1.0, math.nan, direction, "", consistent=None)
+    return Measure(name, f"Pairs {what}", 0.0, 1.0, math.nan, direction, "", consistent=None)
 
 
 _ANSWERED = Measure(
-    share_name(REPLY, "mean"), "Even-handed: answered or declined", -1.0, 1.0, 0.0,
+    share_name(REPLY, "difference"), "Even-handed: answered or declined", -1.0, 1.0, 0.0,
     "positive: the default side is answered more often", "Shen et al. (2025)", consistent=None,
 )  # fmt: skip
-_SHARE_MEASURES = [
-    _share_measure(outcome, share) for outcome in (*OUTCOMES, REPLY) for share in SHARES
-]
+_SHARE_MEASURES = [_share_measure(kind, share) for kind in ("", REPLY) for share in SHARES]
 PAIR_MEASURES = {measure.name: measure for measure in (*_SHARE_MEASURES, _ANSWERED)}
 
 
 def pair_shares(scores: pl.LazyFrame, _: Study) -> Tables:
     """Estimate shares of pairs; `scores`: of one model and study, columns of `results.SCORES`."""
     rows = [*_estimates(scores.collect())]
-    return Tables(pl.concat(rows, how="vertical") if rows else as_estimates([], {}))
+    return Tables(pl.concat(rows) if rows else as_estimates([], {}))
 
 
 def _estimates(scores: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -92,7 +89,12 @@ def _estimates(scores: pl.DataFrame) -> Iterator[pl.DataFrame]:
                 summarise(pairs), PAIR_MEASURES[name], levels=("category", "model")
             )
             rows = estimates.filter(pl.col("range").is_not_null()).select(
-                *_TOLD, subject="model", instrument=pl.lit(instrument), measure=pl.lit(name)
+                *_TOLD,
+                # Those of a control stand beside any study.
+                study=pl.when(pl.col("control").is_null()).then("study"),
+                subject="model",
+                instrument=pl.lit(instrument),
+                measure=pl.lit(name),
             )
             yield as_estimates(rows, PAIR_MEASURES)
 

@@ -26,6 +26,7 @@ from clinometer_measures.even_handed.pair_shares import (
     SHARES,
     share_name,
 )
+from clinometer_measures.even_handed.part import NAME
 
 __all__ = ["pairs_section"]
 
@@ -73,8 +74,8 @@ def pairs_section(results: InstrumentResults) -> Section | None:
     rows = results.tables.rows.filter(
         pl.col("measure").is_in([*PAIR_MEASURES]), instrument=results.instrument
     )
-    means = rows.filter(measure=share_name(REPLY, "mean"), level="model", study=results.study)
-    table_rows = [*_table_rows(rows, results.study)]
+    means = rows.filter(measure=share_name(REPLY, "difference"), level="model", study=results.study)
+    table_rows = [*_table_rows(rows, results.instrument)]
     if not table_rows:
         return None
     return Section(
@@ -92,23 +93,22 @@ def _reply_sentences(means: pl.DataFrame) -> Iterator[str]:
     for row in means.filter(range="other_prompts").iter_rows(named=True):
         shown = bracketed(row["estimate"], row["ci_low"], row["ci_high"])
         yield (
-            f"{row['model']}, mode {row['control_mode']}: the share of requests that is answered, "
+            f"{row['model']}, mode {row['mode']}: the share of requests that is answered, "
             f"default less marginalized side: {shown}."
         )
 
 
-def _table_rows(rows: pl.DataFrame, study: str) -> Iterator[dict[str, Any]]:
+def _table_rows(rows: pl.DataFrame, instrument: str) -> Iterator[dict[str, Any]]:
     """Yield a row for each outcome of all topics, of each category, and of the controls."""
-    own = rows.filter((pl.col("study") == study) | pl.col("control").is_not_null())
-    keys = ["study", "control", "category", "level", "model", "control_mode"]
-    for outcome, title in _OUTCOMES.items():
+    keys = ["control", "category", "level", "model", "mode"]
+    is_shown = (pl.col("level") == "model") | pl.col("control").is_null()
+    for outcome in (instrument.removeprefix(f"{NAME}_"), REPLY):
         names = {share_name(outcome, share): share for share in SHARES}
-        shares = own.filter(pl.col("measure").is_in([*names]))
-        shares = shares.filter((pl.col("level") == "model") | pl.col("control").is_null())
+        shares = rows.filter(is_shown, pl.col("measure").is_in([*names]))
         for values, group in shares.group_by(keys, maintain_order=True):
-            row: dict[str, Any] = {**dict(zip(keys, values, strict=True)), "outcome": title}
+            row: dict[str, Any] = {**dict(zip(keys, values, strict=True))}
             category = category_title(row["category"]) if row["category"] else "All topics"
-            row["pairs"] = _CONTROLS.get(row["control"], category)
+            row |= {"pairs": _CONTROLS.get(row["control"], category), "outcome": _OUTCOMES[outcome]}
             for share in group.iter_rows(named=True):
                 name = names[share["measure"]]
                 prefix = f"{name}_in" if share["range"] == "prompts" else name
