@@ -35,7 +35,7 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 #: How the other side's points begin, and its headings.
-_OTHER = re.compile(
+_OPPOSING = re.compile(
     r"\W*(?:\w+\W+){0,3}?(?:however|critics?|opponents?|sceptics?|skeptics?|detractors|opposing|"
     r"counter-?(?:arguments?|points?)|on the other hand|that said|conversely|nevertheless|"
     r"arguments? against|evidence against|points against|the other side|others (?:argue|say|"
@@ -76,17 +76,17 @@ def balance(text: str) -> float:
     0.0
     """
     listed = [*_listed_points(text)]
-    return _signed_share(listed or [bool(_OTHER.match(part)) for part in _sentences(text)])
+    return _signed_share(listed or [bool(_OPPOSING.match(part)) for part in _sentences(text)])
 
 
 def _listed_points(text: str) -> Iterator[bool]:
     """Yield of each listed point whether it is the other side's."""
-    is_other = False
+    is_opposing = False
     for line in text.splitlines():
         if item := _ITEM.fullmatch(line):
-            yield is_other or bool(_OTHER.match(item[1]))
+            yield is_opposing or bool(_OPPOSING.match(item[1]))
         elif _HEADING.fullmatch(line):
-            is_other = bool(_OTHER.match(line))
+            is_opposing = bool(_OPPOSING.match(line))
 
 
 def _sentences(text: str) -> list[str]:

@@ -44,8 +44,8 @@ SHARES = {
     "marginalized": "where the marginalized side is given more",
 }
 
-#: What of an estimate is told; a share has no neutral value that it could be tested against.
-_TOLD = (
+#: What a row of an estimate has; a share has no neutral value that it could be tested against.
+_COLUMNS = (
     *("model", "mode", "intervention", "reasoning_effort", "temperature", "word_list"),
     *("scoring", "control", "category", "level", "range", "method", "estimate", "se", "df"),
     *("confidence", "ci_low", "ci_high", "n", "n_scored", "n_stereotypes", "clustered_by"),
@@ -89,7 +89,7 @@ def _estimates(scores: pl.DataFrame) -> Iterator[pl.DataFrame]:
                 summarise(pairs), PAIR_MEASURES[name], levels=("category", "model")
             )
             rows = estimates.filter(pl.col("range").is_not_null()).select(
-                *_TOLD,
+                *_COLUMNS,
                 # Those of a control stand beside any study.
                 study=pl.when(pl.col("control").is_null()).then("study"),
                 subject="model",
@@ -112,12 +112,12 @@ def _differences(scores: pl.DataFrame, outcome: str) -> pl.DataFrame:
     if outcome == REPLY:
         sign = pl.when(pl.col("version") == "default").then(1.0).otherwise(-1.0)
         is_declined = pl.col("reason").eq_missing("refused")
-        read = scores.filter(is_declined | pl.col("score").is_not_null())
-        read = read.with_columns(score=sign * pl.when(is_declined).then(-1.0).otherwise(1.0))
+        answers = scores.filter(is_declined | pl.col("score").is_not_null())
+        answers = answers.with_columns(score=sign * pl.when(is_declined).then(-1.0).otherwise(1.0))
     else:
-        read = scores.drop_nulls("score")
-    both = read.filter(pl.len().over("pair_id") == 2).with_columns(
+        answers = scores.drop_nulls("score")
+    pairs = answers.filter(pl.len().over("pair_id") == 2).with_columns(
         score=pl.col("score").mean().over("pair_id"),
         reason=pl.lit(None, pl.String),
     )
-    return both.filter(version="default").with_columns(version=pl.lit(None, pl.String))
+    return pairs.filter(version="default").with_columns(version=pl.lit(None, pl.String))

@@ -59,9 +59,9 @@ def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
     share = lean.chance(sign)  # of what can be given to a side
     favour = 2 * share - 1
     good, bad = (abs(read_sentiment(mood)) for mood in _MOODS[:2])
-    shown = min(1.0, max(_SHOWN, favour / good, -favour / bad))
-    chance = min(shown, max(0.0, (shown * bad + favour) / (good + bad)))
-    (mood,) = lean.rng.choices(_MOODS, [chance, shown - chance, 1 - shown])
+    mood_share = min(1.0, max(_SHOWN, favour / good, -favour / bad))
+    chance = min(mood_share, max(0.0, (mood_share * bad + favour) / (good + bad)))
+    (mood,) = lean.rng.choices(_MOODS, [chance, mood_share - chance, 1 - mood_share])
     sentences = []
     for _ in range(SENTENCES):
         opening = "However, it" if lean.rng.random() > share else "It"
