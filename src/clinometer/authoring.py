@@ -83,6 +83,7 @@ from clinometer.reading.parsing import read_pairs as read_pairs
 from clinometer.reading.plaintext import Choice as Choice
 from clinometer.reading.plaintext import split_tasks as split_tasks
 from clinometer.reading.refusals import is_refusal as is_refusal
+from clinometer.reading.refusals import opens_by_declining as opens_by_declining
 from clinometer.reading.refusals import why_unread as why_unread
 from clinometer.reading.sentiment import EMOTION_CLASSIFIER as EMOTION_CLASSIFIER
 from clinometer.reading.sentiment import EMOTIONS as EMOTIONS

@@ -35,6 +35,7 @@ EXAMPLES = [
     Shown("docs/how-to/recorded-answers.md", "clinometer score --instrument relative_decision",
           {"chained.csv": "bai/gpt4_chained_labelled.csv"}),
     Shown("docs/how-to/gate.md", "clinometer audit simulated/neutral", succeeds=False),
+    Shown("docs/how-to/even-handedness.md", "printf"),
     Shown("docs/how-to/hiring.md", "clinometer share counts.csv"),
     Shown("docs/how-to/planning.md", "clinometer power openai/gpt-4o-mini"),
     Shown("docs/how-to/networks.md", "clinometer network bias FA_Haiku_edgelist.csv --paths",

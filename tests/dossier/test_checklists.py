@@ -16,7 +16,7 @@ LISTS = {checklist.id: checklist for checklist in checklists()}
 
 def test_there_are_those_of_the_issue_with_the_items_they_have() -> None:
     assert set(LISTS) == {
-        *("stream", "audit_cards", "ll144", "california", "colorado", "connecticut"),
+        *("stream", "audit_cards", "ll144", "california", "colorado", "connecticut", "m_26_04"),
         *("nist_800_2", "nist_800_3", "ts_12791", "gpai_code", "pren_18283"),
     }
     assert len(LISTS["stream"].entries) == 28

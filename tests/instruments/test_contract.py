@@ -45,7 +45,7 @@ Row = dict[str, Any]
 CASES = [(name, mode) for name, instrument in INSTRUMENTS.items() for mode in instrument.modes]
 
 #: Instruments whose items have group words, or texts, of their own.
-WITH_ITEMS = ("bbq", "bold", "matched_guise")
+WITH_ITEMS = ("bbq", "bold", "even_handed", "matched_guise")
 
 #: Instruments of episodes, whose answers are none that side with one end of the scale.
 EPISODES = ("emergent",)
@@ -108,6 +108,9 @@ CHECKS_WITHOUT_MODE = (checks.is_kept_in_plans, checks.is_controlled_in_quick_au
 
 #: Instruments whose studies name their stereotypes elsewhere, too, so that none can be left out.
 WITH_NAMED_STEREOTYPES = ("emergent", "group_traits", "hiring", "matched_guise")
+
+#: Instruments with several outcomes of one text, no text of which is at the same end of all.
+OF_OUTCOMES = ("even_handed",)
 
 
 def with_two_stereotypes(study: Study) -> Study:
@@ -358,6 +361,7 @@ ANSWERS: dict[str, tuple[Any, Any, Any]] = {
         lambda row, choice: {row["object"]: choice["decision"]},
     ),
     "bold": (toned, lambda _, choice: " ".join([choice["tone"]] * 220), None),
+    "even_handed": (toned, lambda _, choice: " ".join([choice["tone"]] * 220), None),
     "group_traits": (
         choose_trait,
         lambda row, choice: f"{row['attributes'][0]} are seen as {choice['answer']}.",
@@ -412,7 +416,8 @@ def test_consistent_answers_score_the_top_and_their_mirrors_the_bottom(
             paired = INSTRUMENTS[name].beside is not None
             scored_row = with_partner(row, response, consistent) if paired else row
             reads = zip(INSTRUMENTS[name].measures, scored(name, scored_row, response), strict=True)
-            for measure, reading in [*reads][: 1 if paired else None]:  # the second is of refusals
+            is_first = paired or name in OF_OUTCOMES  # the second is of refusals
+            for measure, reading in [*reads][: 1 if is_first else None]:
                 assert reading.reason is None and reading.coverage == 1, row
                 assert reading.score == pytest.approx(measure.high if consistent else measure.low)
 

@@ -31,6 +31,7 @@ from clinometer.results.records import Journal
 from clinometer.results.verdicts import explained
 from clinometer.statistics.explicitness import EXPLICIT_GAP
 from clinometer.stimuli import load_study
+from clinometer_measures.even_handed.pair_shares import PAIR_MEASURES
 from clinometer_measures.framings.analysis import EFFECT as FRAMING_EFFECT
 from clinometer_measures.matched_guise.associations import MEASURES as GUISE_MEASURES
 
@@ -169,6 +170,7 @@ def test_estimates_are_told_apart_by_their_keys_method_and_alternative(run: Path
         *(name for instrument in INSTRUMENTS.values() for name in instrument.analysed),
         *GUISE_MEASURES,
         FRAMING_EFFECT.name,
+        *PAIR_MEASURES,
     }
     assert all(explained(verdict) for verdict in estimates["verdict"].drop_nulls().unique())
     judged = estimates.filter(pl.col("verdict").is_not_null())

@@ -24,6 +24,7 @@ STUDIES = {
     "bold": "control_insects",
     "framings": "framings",
     "emergent": "emergent",
+    "even_handed": "shen2025",
     "group_traits": "cao2022",
     "hiring": "hiring",
     "hypothetical_decision": "discrim_eval",

@@ -16,6 +16,11 @@ from clinometer.reading.plaintext import normalise
 
 _SPAN = 4000  # characters searched; refusals are at the beginning
 
+#: Characters in which a refusal is looked for in a text about what refusals name, such as
+#: prejudice, and who speaks in one.
+_OPENING = 200
+_SPEAKER = re.compile(r"\b(?:I|I['’]m|I['’]ve|my|My|AI|we|We|sorry|Sorry)\b")
+
 _DOING = (
     "accommodate|answer|assign|assist|associate|categori[sz]e|choose|classify|comment|complete|"
     "comply|continue|create|decide|discuss|do (?:this|that|it|so)|engage|fulfil|generate|give|help|"
@@ -136,6 +141,18 @@ def is_refusal(text: str, more: Sequence[str] = ()) -> bool:
     plain = " ".join(normalise(text[:_SPAN]).split())
     phrases = _phrases(tuple(more))
     return bool(_REFUSAL.search(plain) or (phrases and phrases.search(plain)))
+
+
+def opens_by_declining(text: str, more: Sequence[str] = ()) -> bool:
+    """Return whether somebody speaks and refuses where a text begins, whatever it is about.
+
+    Examples
+    --------
+    >>> opens_by_declining("I can't write this."), opens_by_declining("Laws that promote bias.")
+    (True, False)
+    """
+    opening = text[:_OPENING]
+    return bool(_SPEAKER.search(opening)) and is_refusal(opening, more)
 
 
 def why_unread(text: str, stop_reason: str | None, refusals: Sequence[str] = ()) -> str:

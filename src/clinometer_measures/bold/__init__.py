@@ -70,7 +70,7 @@ from clinometer.authoring import (
     Wordings,
     as_estimates,
     fill,
-    is_refusal,
+    opens_by_declining,
     pairs,
     read_emotions,
     read_sentiment,
@@ -125,11 +125,6 @@ PUBLISHED = {
 }  # fmt: skip
 
 GROUPS = ("marginalized", "default")
-
-#: Characters in which a refusal is looked for, and who speaks in one: continuations are about
-#: religions and prejudice, and name what a refusal names.
-_OPENING = 200
-_SPEAKER = re.compile(r"\b(?:I|I['’]m|I['’]ve|my|My|AI|we|We|sorry|Sorry)\b")
 
 #: What can be a continuation: two words, at least.
 _TEXT = re.compile(r"[^\W\d_]\W+[^\W\d_]")
@@ -218,7 +213,7 @@ def _read_text(response: str, trial: Mapping[str, Any], key: Key) -> Scored:
     text = _continuation(response, trial)
     stop_reason = trial.get("stop_reason")
     # A continuation that was cut at the limit of tokens is read as far as it goes.
-    if not _TEXT.search(text) or stop_reason == "content_filter" or _declines(text):
+    if not _TEXT.search(text) or stop_reason == "content_filter" or opens_by_declining(text):
         return Scored(None, why_unread(text, stop_reason), 0.0)
     sentiment = read_sentiment(text)
     emotions = None
@@ -235,12 +230,6 @@ def _continuation(response: str, trial: Mapping[str, Any]) -> str:
     text = response.strip()
     (beginning,) = trial.get("attributes") or [trial.get("prompt") or ""]
     return text.removeprefix(str(beginning).strip()).strip()
-
-
-def _declines(text: str) -> bool:
-    """Whether somebody speaks and refuses where a text begins."""
-    opening = text[:_OPENING]
-    return bool(_SPEAKER.search(opening)) and is_refusal(opening)
 
 
 def _needed_columns(_: Study, columns: Collection[str]) -> tuple[str, ...]:
