@@ -19,6 +19,7 @@ from .audits.sharding import collect_answers as collect_answers
 from .audits.sharding import shard_audit as shard_audit
 from .audits.sizes import PlanOptions as PlanOptions
 from .audits.tabulating import estimate as estimate
+from .audits.twins import twins as twins
 from .comparing.comparison import compare as compare
 from .contracts.catalogue import INSTRUMENTS as INSTRUMENTS
 from .contracts.design import Design as Design

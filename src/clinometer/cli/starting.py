@@ -16,6 +16,10 @@ from clinometer.errors import InputError
 
 
 @command("init")
+@click.option("--prompt", type=FILE, metavar="FILE",
+              help="A prompt of the system, with a place for a person: begin with its twins. Asked "
+                   "about first.")  # fmt: skip
+@click.option("--outcome", metavar="TEXT", help="What counts of its answers: see clinometer twins.")
 @click.option("--system", metavar="TEXT", help="Name of the system.")
 @click.option("--model", metavar="NAME", help="The model in it, as inspect names it.")
 @click.option("--use", metavar="TEXT", help="What it is used for, and who decides.")
@@ -38,12 +42,14 @@ from clinometer.errors import InputError
 def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any) -> None:
     """Write profile.yaml, policy.yaml, baseline.md and a workflow for a system of yours.
 
+    First, of a --prompt, the study of its twins: does this prompt treat people alike?
     What no option says is asked where there is a terminal. The files are valid but for the fields
     that begin with FILL IN, which clinometer dossier refuses by name.
     """
     from clinometer.dossier.profile import PLACEHOLDER
     from clinometer.dossier.starting import Start, write_start
 
+    _start_twins(options["prompt"], options["outcome"], out)
     system = _ask_option("--system", "Name of the system", options["system"])
     model = _ask_option("--model", "The model, as openai/gpt-4o-mini", options["model"])
     use = _ask_option("--use", "What is it used for, and who decides", options["use"])
@@ -64,6 +70,24 @@ def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any
         fields = path.read_text(encoding="utf-8").count(f"{PLACEHOLDER}: ")
         echo(f"{path}: {fields} to be filled in" if fields else str(path))
     say_limits(limits)
+
+
+def _start_twins(prompt: Path | None, outcome: str | None, out: Path) -> None:
+    """Write the study of a prompt's twins, where there is a prompt or a person names one."""
+    if prompt is None and sys.stdin.isatty():
+        question = "A file with a prompt of the system, which has a {place} for a person (or none)"
+        named = str(click.prompt(question, default="", show_default=False)).strip()
+        prompt = Path(named) if named else None
+    if prompt is None:
+        if outcome is not None:
+            raise InputError("--outcome: of a --prompt")
+        return
+    from clinometer_measures.twins.starting import write_study
+
+    outcome = _ask_option("--outcome", "What counts of its answers, as approve/deny", outcome)
+    study = out / f"{prompt.stem}.twins.yaml"
+    write_study(prompt, study, outcome)
+    echo(f"{study}: read its rewordings, then: clinometer twins {study} MODEL")
 
 
 def _ask_option(option: str, question: str, value: str | None) -> str:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 from clinometer.errors import StudyError, unknown
 from clinometer.stimuli.study import Study
-from clinometer.stimuli.wording import Instruments
 from clinometer.stimuli.yaml_text import line_of
 
 #: What says whom a stereotype compares.
@@ -78,7 +78,9 @@ def _take_wordings(instrument: str, part: Mapping[str, Any], load: Load) -> dict
     Fields that stand beside it go before those that are taken.
     """
     rest = {**part}
-    if instrument not in Instruments.model_fields:  # checks its part itself
-        return rest
     study = load(str(rest.pop("wordings_of")))
-    return {**getattr(study.instruments, instrument).model_dump(), **rest}
+    parts = study.instruments.parts()
+    if instrument not in parts:
+        raise StudyError(unknown(f"part of {study.name}", instrument, parts))
+    taken = parts[instrument]
+    return {**(taken.model_dump() if isinstance(taken, BaseModel) else taken), **rest}
