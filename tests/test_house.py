@@ -202,7 +202,7 @@ FLAT = {
     "Asking", "Design", "Finding", "INSTRUMENTS", "Inference", "PlanOptions", "Recording", "Study",
     "ClinometerError", "allocate", "as_model", "ask", "audit", "audit_recorded", "collect_answers",
     "compare", "draw", "estimate", "findings", "load_study", "merge", "power", "read_results",
-    "score", "shard_audit", "write_report",
+    "score", "shard_audit", "twins", "write_report",
 }  # fmt: skip
 NAMESPACES = {
     "asking", "comparing", "models", "networks", "papers", "reading", "reference", "sharing",

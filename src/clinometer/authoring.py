@@ -5,7 +5,6 @@ A section takes what it is made of from `clinometer.pieces`, an analysis from
 `clinometer.statistics`. Each name says here where it stands.
 """
 
-from clinometer.chats import read_chat as read_chat
 from clinometer.contracts.assignments import ROLES as ROLES
 from clinometer.contracts.assignments import assignments as assignments
 from clinometer.contracts.assignments import is_aligned as is_aligned
@@ -70,6 +69,7 @@ from clinometer.modes import LOGITS as LOGITS
 from clinometer.modes import MODES as MODES
 from clinometer.modes import TEXT as TEXT
 from clinometer.modes import Mode as Mode
+from clinometer.modes.chats import read_chat as read_chat
 from clinometer.modes.first_tokens import drop_unanswered as drop_unanswered
 from clinometer.modes.likelihood import ATTRIBUTE as ATTRIBUTE
 from clinometer.modes.likelihood import OPTION as OPTION
@@ -137,6 +137,7 @@ from clinometer.stimuli import Wordings as Wordings
 from clinometer.stimuli import fill as fill
 from clinometer.stimuli import find_items as find_items
 from clinometer.stimuli import holds as holds
+from clinometer.stimuli import load_study as load_study
 from clinometer.stimuli import read_items as read_items
 from clinometer.stimuli import read_released as read_released
 from clinometer.stimuli import study_hash as study_hash

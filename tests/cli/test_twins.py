@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import clinometer as cm
+from clinometer.audits.running import Asking
+from clinometer.models.opening import Connection
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -109,3 +111,47 @@ def test_files_of_requests_run_no_function_that_they_name(run: Run, folder: Path
     code, _, err = run("answer", "shards")
     assert code == 2 and "no file names code to run" in err
     assert not (folder / "ran").exists()
+
+
+SYSTEM = (
+    "--system",
+    "S",
+    "--model",
+    "app/lender:answer",
+    "--use",
+    "Lends.",
+    "--group",
+    "women=gender",
+)
+
+
+def test_init_begins_with_the_twins_of_a_prompt(run: Run, folder: Path) -> None:
+    (folder / "loan.txt").write_text("{name} wants a loan. Yes or no?", "utf-8")
+    asked = ("init", "--size", "quick", *SYSTEM)
+    code, _, err = run(*asked, "--prompt", "loan.txt")
+    assert code == 2 and "--outcome" in err and not Path("profile.yaml").exists()
+    code, out, err = run(*asked, "--prompt", "loan.txt", "--outcome", "yes/no")
+    assert code == 0, err
+    assert out.splitlines()[0].startswith("loan.twins.yaml: read its rewordings, then: clinometer")
+    assert Path("profile.yaml").is_file()
+    code, _, err = run(*asked, "--outcome", "yes/no", "--force")
+    assert code == 2 and "of a --prompt" in err
+
+
+def test_in_python_a_function_is_asked_in_one_call(folder: Path) -> None:
+    def answer(prompt: str) -> str:
+        return "Yes."
+
+    asking = Asking(connection=Connection(max_retries=0))
+    results = cm.twins(answer, "loans.yaml", directory="r", asking=asking)
+    assert {*results.table("scores")["outcome"]} == {"yes"}
+
+
+def test_answers_are_read_again_for_another_outcome(run: Run, folder: Path) -> None:
+    study = STUDY.replace("{kind: choice, good: 'yes', bad: 'no'}", "{kind: length, highest: 2}")
+    (folder / "length.yaml").write_text(study.replace("name: loans", "name: length"), "utf-8")
+    run("twins", "loans.yaml", "app/lender:answer", "--iterations", "4", "--out", "r")
+    recorded = ("--responses", "r/responses.parquet", "--study", "length.yaml")
+    code, _, err = run("audit", *recorded, "--instrument", "twins", "--out", "again")
+    assert code == 0, err
+    assert {*cm.read_results("again").table("scores")["outcome"]} == {"1"}

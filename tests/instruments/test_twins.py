@@ -124,7 +124,7 @@ def test_an_outcome_counts_for_one_group_and_against_the_other(
 )
 def test_a_number_is_read_where_a_text_gives_one(text: str, number: float | None) -> None:
     outcome = NumberOutcome(kind="number", lowest=0, highest=2000, unit="dollars")
-    assert outcome.find(text) == number
+    assert outcome.find_number(text) == number
 
 
 def test_what_has_no_outcome_has_no_score() -> None:

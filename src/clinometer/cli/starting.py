@@ -12,6 +12,7 @@ from clinometer.audits import SIZES
 from clinometer.cli.gating import baseline_scores, say_limits
 from clinometer.cli.options import FILE, FOLDER, command
 from clinometer.cli.output import echo
+from clinometer.cli.twins import write_twins
 from clinometer.errors import InputError
 
 
@@ -82,11 +83,9 @@ def _start_twins(prompt: Path | None, outcome: str | None, out: Path) -> None:
         if outcome is not None:
             raise InputError("--outcome: of a --prompt")
         return
-    from clinometer_measures.twins.starting import write_study
-
     outcome = _ask_option("--outcome", "What counts of its answers, as approve/deny", outcome)
     study = out / f"{prompt.stem}.twins.yaml"
-    write_study(prompt, study, outcome)
+    write_twins(prompt, study, outcome)
     echo(f"{study}: read its rewordings, then: clinometer twins {study} MODEL")
 
 

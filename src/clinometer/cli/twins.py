@@ -14,6 +14,9 @@ from clinometer.cli.output import echo
 #: What `--example` asks: a study, and a simulated app that treats groups differently.
 EXAMPLE = ("refunds", "simulated/leaning")
 
+#: How files with a prompt end: a text, or a chat.
+PROMPT_FILES = (".txt", ".md", ".json")
+
 
 @command("twins", context_settings={"ignore_unknown_options": True})
 @click.argument("study", required=False, metavar="STUDY|PROMPT.txt")
@@ -83,9 +86,7 @@ def _written(study: str, options: dict[str, Any]) -> str:
     Raises click.UsageError where an option says what a study says itself, or a prompt has no
     outcome.
     """
-    from clinometer_measures.twins.starting import USUAL, is_prompt_file, write_study
-
-    if not is_prompt_file(study):
+    if not study.endswith(PROMPT_FILES):
         if any(options.values()):
             raise click.UsageError(f"{study} says itself what counts, and who is compared")
         return study
@@ -93,7 +94,15 @@ def _written(study: str, options: dict[str, Any]) -> str:
         raise click.UsageError("--outcome: say what counts, such as approve/deny")
     path = Path(study)
     file = path.with_name(f"{path.stem}.twins.yaml")
-    options["contrasts"] = options["contrasts"] or USUAL
-    write_study(path, file, **options)
+    write_twins(path, file, options.pop("outcome"), **options)
     echo(f"{file}: written; read its rewordings")
     return str(file)
+
+
+def write_twins(prompt: Path, study: Path, outcome: str, **options: Any) -> None:
+    """Write the study of a prompt's twins; raises InputError as `Instrument.write_study` does."""
+    from clinometer.contracts.catalogue import INSTRUMENTS
+
+    write_study = INSTRUMENTS["twins"].write_study
+    assert write_study is not None  # as it is the one that has it
+    write_study(prompt, study, outcome, **options)

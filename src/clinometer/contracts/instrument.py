@@ -309,6 +309,9 @@ class Instrument:
     make_items: Callable[[Mapping[str, bytes]], bytes] | None = None
     """Name → content of released files → the table of items that a study names, as CSV; where the
     items may not come with Clinometer."""
+    write_study: Callable[..., None] | None = None
+    """Prompt file, study file, outcome, with options → writes a study of a prompt of one's own, for
+    a person to read and change."""
     control: str = ""
     """A study with a known bias (positive control)."""
     constructs: str = ""

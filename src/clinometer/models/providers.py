@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from clinometer.errors import ModelError
-from clinometer.families import is_shipped
 
 
 @dataclass(frozen=True)
@@ -211,6 +210,10 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 
 
+#: The packages whose entry points add providers that are listed above.
+OURS = {"clinometer"}
+
+
 def find_provider(model: str) -> Provider:
     """Look up what a model's provider can do: the defaults where it is not listed.
 
@@ -255,7 +258,7 @@ def _inspect_providers() -> set[str]:
     package = find_spec("inspect_ai")
     if package is None or package.origin is None:
         return set()
-    if not all(map(is_shipped, entry_points(group="inspect_ai"))):
+    if {point.dist and point.dist.name for point in entry_points(group="inspect_ai")} - OURS:
         return set()
     source = Path(package.origin).parent / "model" / "_providers" / "providers.py"
     text = source.read_text(encoding="utf-8") if source.is_file() else ""

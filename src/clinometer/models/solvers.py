@@ -38,14 +38,14 @@ def run_solver(
 
     Raises ModelError without a model: the one that is asked is the solver itself.
     """
-    from inspect_ai.model import GenerateConfig, ModelName, get_model
+    from inspect_ai.model import ChatMessage, GenerateConfig, ModelName, get_model
     from inspect_ai.solver import TaskState
-
-    from clinometer.modes.mode import chat_messages
+    from pydantic import TypeAdapter
 
     if model_name is None:
         raise ModelError(f"app/{name}: a solver needs a model: -M solver_model=PROVIDER/NAME")
     model = get_model(model_name)
+    conversation: TypeAdapter[list[ChatMessage]] = TypeAdapter(list[ChatMessage])
 
     async def generate(state: TaskState, tool_calls: str = "loop", **config: Any) -> TaskState:
         """Let the model answer; with its tools until it calls none, unless `tool_calls` is none."""
@@ -60,7 +60,7 @@ def run_solver(
 
     async def answer(messages: Sequence[Message]) -> str:
         """Run the solver on a conversation of its own."""
-        chat = chat_messages(messages)
+        chat = conversation.validate_python([*messages])
         state = TaskState(ModelName(str(model)), 1, 1, messages[-1]["content"], chat)
         state = await solver(state, generate)
         calls = [call for message in state.messages for call in _calls(message)]

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clinometer.chats import read_chat
 from clinometer.models.outputs import reasoning_text, tokens_in
 from clinometer.models.providers import Provider, find_provider
+from clinometer.modes.chats import read_chat
 from clinometer.texts import encodable
 
 if TYPE_CHECKING:

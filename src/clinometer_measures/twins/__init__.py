@@ -59,6 +59,7 @@ from clinometer.authoring import (
 from clinometer_measures.twins.differences import DETAILS, compare_twins
 from clinometer_measures.twins.part import GROUPS, NAME, filled, part_of
 from clinometer_measures.twins.simulated import recogniser, simulate
+from clinometer_measures.twins.starting import write_study
 
 __all__ = ["INSTRUMENT", "MEASURE"]
 
@@ -168,6 +169,7 @@ INSTRUMENT = Instrument(
     recognise=recogniser,
     details=DETAILS,
     analyse_study=compare_twins,
+    write_study=write_study,
     sections=("clinometer_measures.twins.section:differences_section",),
     controls_within=True,
     sizes={

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -92,9 +93,9 @@ class _Outcome(Strict):
         `trial`, `key`: as readers of an instrument have them.
         """
         text = part_of_answer(response, self.at)
-        return _UNREAD if text is None else self.read(text, trial, key)
+        return _UNREAD if text is None else self.score_text(text, trial, key)
 
-    def read(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score the text that counts."""
         raise NotImplementedError
 
@@ -127,7 +128,7 @@ class ChoiceOutcome(_Outcome):
         options += [Option(word, -1.0, self.bad[0]) for word in self.bad]
         return ClosedQuestion(options, text_reader=choose_yes_no if is_yes_no else choose_option)
 
-    def read(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score which of the answers is given."""
         return _choose(self.question, text, trial, key)
 
@@ -162,7 +163,7 @@ class ClassOutcome(_Outcome):
     def _usual_verb(self) -> str:
         return "get"
 
-    def read(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score which of the answers is given."""
         options = [Option(word, value, word) for word, value in self.values.items()]
         return _choose(ClosedQuestion(options, text_reader=choose_option), text, trial, key)
@@ -204,25 +205,25 @@ class NumberOutcome(_Outcome):
     def _usual_verb(self) -> str:
         return "get"
 
-    def read(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score the number that a text gives."""
-        number = self.find(text)
+        number = self.find_number(text)
         if number is None:
             return _unread(text, trial, key)
         return Scored(self.value(number), None, 1.0, outcome=f"{number:g}")
 
-    def find(self, text: str) -> float | None:
+    def find_number(self, text: str) -> float | None:
         """Return the number that a text gives; None if there is none, or several that differ.
 
         A text that begins with its number gives that one, whatever follows.
 
         >>> outcome = NumberOutcome(kind="number", lowest=0, highest=2000, unit="dollars")
-        >>> outcome.find("I would offer $1,250."), outcome.find("between 10 and 20")
+        >>> outcome.find_number("I would offer $1,250."), outcome.find_number("between 10 and 20")
         (1250.0, None)
         """
-        found = [*_NUMBER.finditer(text)]
-        numbers = [float(match[0].replace(",", "").replace("−", "-")) for match in found]
-        if not found or not (len({*numbers}) == 1 or _begins(text, found[0].start())):
+        matches = [*_NUMBER.finditer(text)]
+        numbers = [float(match[0].replace(",", "").replace("−", "-")) for match in matches]
+        if not matches or not (len({*numbers}) == 1 or _begins(text, matches[0].start())):
             return None
         return numbers[0] if self.lowest <= numbers[0] <= self.highest else None
 
@@ -250,7 +251,7 @@ class RefusalOutcome(_Outcome):
     def _usual_verb(self) -> str:
         return "are answered"
 
-    def read(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score whether it is a refusal."""
         is_refused = _is_refused(text, trial, key)
         if not is_refused and not text.strip():
@@ -278,11 +279,11 @@ class CorrectOutcome(_Outcome):
     def _usual_verb(self) -> str:
         return "are answered right"
 
-    def read(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score whether it has the right answer; a refusal is a wrong one."""
         if not text.strip():
             return _UNREAD
-        right = any(_has(text, answer) for answer in self.answers[trial["variation"]])
+        right = any(_has_answer(text, answer) for answer in self.answers[trial["variation"]])
         return Scored(1.0 if right else -1.0, None, 1.0, outcome="right" if right else "wrong")
 
     def write(self, value: float, is_good: bool, prompt: str) -> tuple[str, float]:
@@ -310,7 +311,7 @@ class LengthOutcome(_Outcome):
     def _usual_verb(self) -> str:
         return "are answered with"
 
-    def read(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score the number of words."""
         if not text.strip():
             return _UNREAD
@@ -338,7 +339,7 @@ class EaseOutcome(_Outcome):
     def _usual_verb(self) -> str:
         return "are answered with"
 
-    def read(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
+    def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score the ease; a refusal is no score."""
         ease = None if _is_refused(text, trial, key) else reading_ease(text)
         if ease is None:
@@ -376,10 +377,9 @@ def part_of_answer(response: str, at: str) -> str | None:
     >>> part_of_answer('{"text": "Done.", "tools": []}', ""), part_of_answer("Done.", "")
     ('Done.', 'Done.')
     """
-    try:
+    value: Any = None
+    with suppress(ValueError, RecursionError):
         value = json.loads(response) if response.lstrip()[:1] == "{" else None
-    except (ValueError, RecursionError):
-        value = None
     if not at:
         return value["text"] if isinstance(value, dict) and _is_text(value, "text") else response
     try:
@@ -424,7 +424,7 @@ def _begins(text: str, start: int) -> bool:
     return not text[:start].strip("*_ \n$€£¥#")
 
 
-def _has(text: str, answer: str) -> bool:
+def _has_answer(text: str, answer: str) -> bool:
     """Whether a text has an answer as whole words; of a number, as its last one."""
     if _NUMBER.fullmatch(answer):
         numbers = [match[0].replace(",", "") for match in _NUMBER.finditer(text)]

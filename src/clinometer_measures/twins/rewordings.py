@@ -109,19 +109,20 @@ def _rewordings(prompt: str) -> Iterator[tuple[str, str]]:
         yield name, f"{before}{prompt}{after}"
     for name, words in _CHANGES.items():
         yield name, _exchange(prompt, words)
-    yield "lines", "".join(re.sub(r"(?<=[.?!]) +", "\n", part) for part in _PLACE.split(prompt))
+    yield "lines", re.sub(r"(?<=[.?!]) +", "\n", prompt)
 
 
 def _exchange(prompt: str, words: Mapping[str, str]) -> str:
     """Exchange whole words, with the capital that a word has; a word is exchanged once."""
     either = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
     pattern = re.compile(rf"\b(?:{either})\b", re.IGNORECASE)
-    by_folded = {word.casefold(): other for word, other in words.items()}
+    by_folded = {word.casefold(): text for word, text in words.items()}
 
-    def other(match: re.Match[str]) -> str:
+    def exchanged(match: re.Match[str]) -> str:
         """Return the word in the place of another."""
         word = by_folded[match[0].casefold()]
         return word[0].upper() + word[1:] if match[0][0].isupper() else word
 
-    parts = _PLACE.split(prompt)
-    return "".join(part if _PLACE.fullmatch(part) else pattern.sub(other, part) for part in parts)
+    parts = _PLACE.split(prompt)  # places stand at odd numbers
+    parts[::2] = [pattern.sub(exchanged, part) for part in parts[::2]]
+    return "".join(parts)

@@ -15,16 +15,14 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from clinometer.authoring import InputError, unknown
+from clinometer.authoring import InputError, load_study, unknown
 from clinometer_measures.twins.part import NAME
 from clinometer_measures.twins.rewordings import edit_size, reword
 
-__all__ = ["REWORDINGS", "USUAL", "contrast_names", "is_prompt_file", "write_study"]
+__all__ = ["REWORDINGS", "USUAL", "contrast_names", "write_study"]
 
 #: Rewordings that are proposed, and the contrasts of a prompt for which none are named.
 REWORDINGS, USUAL = 10, ("black_women", "black_men", "women", "age", "disability")
-
-_SUFFIXES = (".txt", ".md", ".json")
 
 _PLACE = re.compile(r"\{\w+\}")
 _RANGE = re.compile(r"(-?[\d.]+)\.\.(-?[\d.]+)\s+(\w.*)")
@@ -40,11 +38,6 @@ class _Sides(NamedTuple):
     is_phrase: bool = False
 
 
-def is_prompt_file(name: str) -> bool:
-    """Whether an argument names a file with a prompt: a text, or a chat as JSON."""
-    return name.endswith(_SUFFIXES)
-
-
 def contrast_names() -> list[str]:
     """Return the contrasts that ship."""
     return [*_library()["contrasts"]]
@@ -55,7 +48,7 @@ def write_study(
     study_file: Path,
     outcome: str,
     *,
-    contrasts: Sequence[str] = USUAL,
+    contrasts: Sequence[str] = (),
     crossed: Sequence[str] = (),
     entitled: str = "",
 ) -> None:
@@ -71,7 +64,7 @@ def write_study(
         ``approve/deny``, ``0..5000 dollars``, ``refund=1 voucher=0 deny=-1``, ``refusal``,
         ``length`` or ``reading_ease``.
     contrasts, crossed
-        Names of contrasts; and pairs of them, ``black_women,age``.
+        Names of contrasts, by default `USUAL`; and pairs of them, ``black_women,age``.
     entitled
         Who should be treated otherwise, ``with a receipt/without one``: a positive control.
 
@@ -82,7 +75,7 @@ def write_study(
         an outcome means nothing, or a file cannot be read or written.
     """
     prompt = _read_prompt(prompt_file)
-    sides = {name: _sides(name) for name in contrasts}
+    sides = {name: _sides(name) for name in contrasts or USUAL}
     for pair in crossed:
         first, comma, second = pair.partition(",")
         if not comma:
@@ -192,8 +185,6 @@ def _sides(name: str) -> _Sides:
     entry = contrasts[name]
     people = (entry["people"][0], entry["people"][1])
     if "names" in entry:
-        from clinometer.stimuli import load_study
-
         study, _, key = entry["names"].partition(".")
         words = load_study(study).stereotypes[key]
         return _Sides(entry["category"], people, words.marginalized, words.default)
@@ -211,7 +202,7 @@ def _entitled(text: str) -> _Sides:
     return _Sides("entitled", (worst, best), [worst] * number, [best] * number, is_phrase=True)
 
 
-def _named(side: _Sides, names: Sequence[str] = ()) -> _Sides:
+def _with_names(side: _Sides, names: Sequence[str] = ()) -> _Sides:
     """Return people: names with what follows them, the same name on both sides."""
     if not side.is_phrase:
         return side
@@ -224,14 +215,14 @@ def _named(side: _Sides, names: Sequence[str] = ()) -> _Sides:
 
 
 def _twins(side: _Sides) -> list[tuple[str, str]]:
-    named = _named(side)
-    return [*zip(named.marginalized, named.default, strict=False)]
+    people = _with_names(side)
+    return [*zip(people.marginalized, people.default, strict=False)]
 
 
 def _stereotype(side: _Sides) -> dict[str, Any]:
     """Return a contrast as a study has it."""
-    named = _named(side)
-    lists = {"marginalized": [*named.marginalized], "default": [*named.default]}
+    people = _with_names(side)
+    lists = {"marginalized": [*people.marginalized], "default": [*people.default]}
     aligned = {"aligned": True} if side.is_phrase else {}
     return {"category": side.category, **aligned, **lists}
 
@@ -246,9 +237,9 @@ def _cross(first_name: str, second_name: str) -> dict[str, _Sides]:
     first, second = _sides(first_name), _sides(second_name)
     if not second.is_phrase:
         raise InputError(f"--cross {first_name},{second_name}: the second has names of its own")
-    first = _named(first)
+    first = _with_names(first)
     both, first_alone, second_alone, neither = (
-        _named(second._replace(marginalized=phrases, default=phrases), people).marginalized
+        _with_names(second._replace(marginalized=phrases, default=phrases), people).marginalized
         for people in (first.marginalized, first.default)
         for phrases in (second.marginalized, second.default)
     )
