@@ -55,15 +55,16 @@ def screen_lines(brief: InBrief) -> Iterator[str]:
 def _controls(brief: InBrief) -> str:
     """Say of which instruments controls tell that they work here, those of one verdict together.
 
-    The verdict of most comes last, and does not name several.
+    Those that do not work come first; the verdict of most that do comes last, and does not name
+    several.
     """
-    names: dict[str, dict[str, None]] = {}
+    names: dict[tuple[bool, str], dict[str, None]] = {}
     for finding in brief.over_all:
-        names.setdefault(finding.works, {})[instrument_name(finding)] = None
-    *fewer, (most, runs) = sorted(names.items(), key=lambda item: len(item[1]))
-    parts = [f"{works}: {', '.join(map(lower_first, others))}" for works, others in fewer]
-    if len(runs) == 1:
-        parts.append(f"{most}: {lower_first(*runs)}")
-    else:
-        parts.append(f"{'else ' if fewer else ''}{most}")
+        run = lower_first(instrument_name(finding))
+        names.setdefault((finding.valid, finding.works), {})[run] = None
+    groups = sorted(names.items(), key=lambda item: (item[0][0], len(item[1])))
+    parts = [f"{works}: {', '.join(runs)}" for (_, works), runs in groups]
+    if groups and groups[-1][0][0] and len(groups[-1][1]) > 1:
+        (_, works), _ = groups[-1]
+        parts[-1] = works if len(groups) == 1 else f"else {works}"
     return f"Controls: {'; '.join(parts)}"
