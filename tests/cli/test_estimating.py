@@ -284,7 +284,7 @@ BAD = [
     ("run groq/x --instrument relative_decisio", "did you mean relative_decision"),
     ("run groq/x --instrument relative_decision --variations accent", "did you mean accents"),
     ("run groq/x --instrument relative_decision --stereotypes agee", "did you mean age"),
-    ("run cloudflare/x --instrument chained_task --mode forced", "allowed are free, structured"),
+    ("run vllm/x --instrument chained_task --mode forced", "allowed are free, structured"),
     ("run simulated/neutral --mode likelihood --variations replication",
      "mode likelihood asks none of replication; it asks talk, neighbor"),
     ("run simulated/neutral --mode likelihood --study herkunft_de", "the study has none"),
