@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,5 +31,27 @@ def run(
             code = int(stop.code or 0)
         out, err = capsys.readouterr()
         return code, out, err
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def run_in() -> Callable[..., tuple[int, str, str]]:
+    """Call the command line in a folder that tests share; gives exit code, output, errors."""
+
+    def call(folder: Path, *arguments: str) -> tuple[int, str, str]:
+        with (
+            pytest.MonkeyPatch.context() as patched,
+            contextlib.redirect_stdout(io.StringIO()) as out,
+            contextlib.redirect_stderr(io.StringIO()) as err,
+        ):
+            patched.chdir(folder)
+            patched.setattr(sys, "argv", ["clinometer", *arguments])
+            code = 0
+            try:
+                code = run_group()
+            except SystemExit as stop:
+                code = int(stop.code or 0)
+        return code, out.getvalue(), err.getvalue()
 
     return call

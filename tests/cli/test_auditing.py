@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +17,6 @@ from clinometer.asking.plan import Plan
 from clinometer.audits.deciding import parts_of_stage
 from clinometer.audits.planning import power_of_plan
 from clinometer.cli.auditing import audit_command, run_command
-from clinometer.cli.group import run_group
 from clinometer.cli.options import build_plan
 from clinometer.cli.planning import say_power
 from clinometer.comparing.showing import show
@@ -659,18 +655,12 @@ LEANING = ("audit", "simulated/leaning", "--study", "bai2025", "--stereotypes", 
 
 
 @pytest.fixture(scope="module")
-def controlled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def controlled(run_in: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder of an audit with controls, which nothing may change, and its output."""
-    folder = tmp_path_factory.mktemp("controlled") / "r"
-    command = ["clinometer", *LEANING, "--controls", "--verbose", "--out", str(folder)]
-    with (
-        pytest.MonkeyPatch.context() as patched,
-        contextlib.redirect_stdout(io.StringIO()) as out,
-        pytest.raises(SystemExit, match="^0$"),
-    ):
-        patched.setattr(sys, "argv", command)
-        run_group()
-    return folder, out.getvalue()
+    folder = tmp_path_factory.mktemp("controlled")
+    code, out, err = run_in(folder, *LEANING, "--controls", "--verbose", "--out", "r")
+    assert code == 0, err
+    return folder / "r", out
 
 
 def test_controls_within_a_study_are_told_apart_from_it(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -41,11 +43,30 @@ SYSTEM = (
 )
 
 
+@pytest.fixture(scope="module")
+def told(run_in: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A run of two stereotypes of one category, and what each output says of it."""
+    folder = tmp_path_factory.mktemp("told")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MLFLOW_TRACKING_URI", (folder / "runs").as_uri())
+        patched.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+        patched.chdir(folder)
+        return folder / "r", ask_and_tell(partial(run_in, folder))
+
+
 @pytest.fixture
-def outputs(run: Run, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What each output says of one run of two stereotypes of one category."""
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", Path("runs").absolute().as_uri())
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+def outputs(
+    told: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, str]:
+    """What each output says of the run, which is ``r`` in an empty folder."""
+    directory, texts = told
+    shutil.copytree(directory, tmp_path / "r")
+    monkeypatch.chdir(tmp_path)
+    return texts
+
+
+def ask_and_tell(run: Run) -> dict[str, str]:
+    """Ask and share a run in this folder; gives what each output says of it."""
     run("init", *SYSTEM)
     run(
         "audit",
@@ -160,12 +181,23 @@ seed: 3
 """
 
 
-@pytest.fixture
-def runs(run: Run) -> dict[str, tuple[cm.Finding, cm.Finding]]:
-    """What is told of each mean of two runs, ``r`` and ``q``, of which the second refuses."""
-    Path("candidate.yaml").write_text(CANDIDATE, "utf-8")
+@pytest.fixture(scope="module")
+def asked(run_in: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of two runs, ``r`` and ``q``, of which the second refuses."""
+    folder = tmp_path_factory.mktemp("asked")
+    (folder / "candidate.yaml").write_text(CANDIDATE, "utf-8")
     for model, out in (("simulated/leaning", "r"), ("simulated/candidate.yaml", "q")):
-        run("audit", model, "--stereotypes", "career,power", *AUDIT[:-1], out)
+        run_in(folder, "audit", model, "--stereotypes", "career,power", *AUDIT[:-1], out)
+    return folder
+
+
+@pytest.fixture
+def runs(
+    asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, tuple[cm.Finding, cm.Finding]]:
+    """What is told of each mean of two runs, ``r`` and ``q``, in an empty folder."""
+    shutil.copytree(asked, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     before, after = (
         {finding.subject: finding for finding in cm.findings(out)} for out in ("r", "q")
     )

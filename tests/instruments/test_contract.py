@@ -23,7 +23,7 @@ from clinometer.cli.group import run_group
 from clinometer.contracts import checks
 from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES, add_plug_ins, register, select
 from clinometer.contracts.cells import Cell
-from clinometer.contracts.checks import ContractCheck, cases
+from clinometer.contracts.checks import cases
 from clinometer.contracts.design import Design
 from clinometer.contracts.instrument import Instrument, Key, Scored, Size
 from clinometer.directory.codebook import codebook
@@ -106,6 +106,9 @@ CHECKS_OF_METHOD = (
 #: Those that no mode has a part in.
 CHECKS_WITHOUT_MODE = (checks.is_kept_in_plans, checks.is_controlled_in_quick_audits)
 
+#: Sentences of two stereotypes are the same under any seed: each pair of words is asked once.
+CHECKS_OF_SAMPLES = (checks.draws_from_study_and_design_alone,)
+
 #: Instruments whose studies name their stereotypes elsewhere, too, so that none can be left out.
 WITH_NAMED_STEREOTYPES = ("emergent", "group_traits", "hiring", "matched_guise")
 
@@ -118,21 +121,43 @@ def with_two_stereotypes(study: Study) -> Study:
     return study.model_copy(update={"stereotypes": stereotypes})
 
 
-@pytest.mark.parametrize(
-    ("name", "check", "mode"),
-    [
-        (name, check, mode)
-        for name, instrument in INSTRUMENTS.items()
-        for check, mode in cases(instrument)
-        if mode == instrument.modes[0] or check not in CHECKS_WITHOUT_MODE
-    ],
-)
-def test_an_instrument_keeps_its_contract(name: str, check: ContractCheck, mode: str) -> None:
-    study = study_of(name)
-    is_other_mode = mode != INSTRUMENTS[name].modes[0]
-    if check in CHECKS_OF_METHOD and is_other_mode and name not in WITH_NAMED_STEREOTYPES:
-        study = with_two_stereotypes(study)
-    check(INSTRUMENTS[name], study, mode)
+def drawn_once(draw: Callable[..., pl.DataFrame]) -> Callable[..., pl.DataFrame]:
+    """Draw the same trials once, for all checks of an instrument in a mode."""
+    drawn: dict[str, pl.DataFrame] = {}
+
+    def trials(instrument: Instrument, study: Study, design: Design, **names: Any) -> pl.DataFrame:
+        key = f"{len(study.stereotypes)} {design} {names}"
+        if key not in drawn:
+            drawn[key] = draw(instrument, study, design, **names)
+        return drawn[key]
+
+    return trials
+
+
+@pytest.mark.parametrize(("name", "mode"), CASES)
+def test_an_instrument_keeps_its_contract(
+    name: str, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, in_first_mode = study_of(name), mode == INSTRUMENTS[name].modes[0]
+    of_method = CHECKS_OF_METHOD + (() if MODES[mode].sentences else CHECKS_OF_SAMPLES)
+    if in_first_mode or name in WITH_NAMED_STEREOTYPES:
+        of_method = ()
+    draw, remembered = Instrument.trials, drawn_once(Instrument.trials)
+    failures = []
+    for check, of_mode in cases(INSTRUMENTS[name]):
+        if of_mode != mode or (check in CHECKS_WITHOUT_MODE and not in_first_mode):
+            continue
+        is_redrawn = check is checks.draws_from_study_and_design_alone
+        monkeypatch.setattr(Instrument, "trials", draw if is_redrawn else remembered)
+        try:
+            check(
+                INSTRUMENTS[name],
+                with_two_stereotypes(study) if check in of_method else study,
+                mode,
+            )
+        except Exception as failure:
+            failures.append(f"{check.__name__}: {type(failure).__name__}: {failure}")
+    assert not failures, "\n".join(failures)
 
 
 # Draws

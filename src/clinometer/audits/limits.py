@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -102,17 +103,22 @@ def decide_limits(
 
     `baseline` has columns of `results.SCORES`; `prices`: see `asking.budget.price`.
     """
+    parts: dict[tuple[str | None, ...], _PlanPart | None] = {}
     for rule in policy.rules:
-        part = _part_of_rule(plan, rule)
+        where = rule.where
+        key = (where.instrument, where.study, where.mode)
+        if key not in parts:
+            parts[key] = _part_of_rule(plan, rule)
+        part = parts[key]
         if part is None:
             continue
         errors = _errors(part, rule, policy.confidence, baseline)
         if errors is None:
             continue
-        (cost,) = estimate_costs(part.pieces(), part.models[:1], prices)
+        (cost,) = estimate_costs(part.plan.pieces(), part.plan.models[:1], prices)
         times = 1.0
         if errors.chance_to_pass(rule.at_most) < CHANCE:
-            fourfold = _errors(_with_times(part, 4), rule, policy.confidence, baseline)
+            fourfold = _errors(part.fourfold, rule, policy.confidence, baseline)
             assert fourfold is not None  # as the part has rows
             times = _times_needed(errors, fourfold, rule.at_most)
         if times > _MOST_TIMES:
@@ -122,8 +128,25 @@ def decide_limits(
             yield DecidedLimit(rule, errors, cost.trials, math.ceil(cost.trials * times), usd)
 
 
-def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:
-    """Return what of a plan a rule is about; None where that is nothing."""
+@dataclass(frozen=True)
+class _PlanPart:
+    """What of a plan rules are about, with its power, which all of them share."""
+
+    plan: Plan
+
+    @cached_property
+    def power(self) -> pl.DataFrame:
+        """Predict the errors of its means; see `power_of_plan`."""
+        return power_of_plan(self.plan, runs=_RUNS)
+
+    @cached_property
+    def fourfold(self) -> _PlanPart:
+        """Return the part with four times as many trials."""
+        return _PlanPart(_with_times(self.plan, 4))
+
+
+def _part_of_rule(plan: Plan, rule: Rule) -> _PlanPart | None:
+    """Return what of a plan a rule is about, but for its level; None where that is nothing."""
     where = rule.where
     selections = []
     for part in plan.without_looks().selections:
@@ -138,7 +161,7 @@ def _part_of_rule(plan: Plan, rule: Rule) -> Plan | None:
     modes = [mode for mode in plan.modes if where.mode in (None, mode)]
     if not selections or not modes:
         return None
-    return replace(plan.without_looks(), selections=selections, modes=modes)
+    return _PlanPart(replace(plan.without_looks(), selections=selections, modes=modes))
 
 
 def _with_times(plan: Plan, times: int) -> Plan:
@@ -172,14 +195,14 @@ def _times_needed(errors: RowErrors, fourfold: RowErrors, limit: float) -> float
 
 
 def _errors(
-    plan: Plan, rule: Rule, confidence: float, baseline: pl.DataFrame | None
+    part: _PlanPart, rule: Rule, confidence: float, baseline: pl.DataFrame | None
 ) -> RowErrors | None:
     """Return the errors of the rows of a rule; None where it has none."""
     if rule.what == "change":
-        rows = [*_baseline_means(plan, rule, baseline)]
+        rows = [*_baseline_means(part.plan, rule, baseline)]
         means_, neutrals = [mean for mean, _ in rows], [neutral for _, neutral in rows]
         return RowErrors.from_changes(means_, neutrals, confidence) if rows else None
-    planned = power_of_plan(plan, runs=_RUNS).filter(pl.col("control").is_null())
+    planned = part.power.filter(pl.col("control").is_null())
     table = _select_rows(planned, rule).drop_nulls("df")
     if table.is_empty():
         return None

@@ -41,6 +41,8 @@ def name_and_sort_rows(
 ) -> pl.DataFrame:
     """Name each row as `name_rows` does, and sort those of each study as the plan lists them."""
     labelled = name_rows(frame, factors, plan)
+    if labelled.is_empty():  # as most tables of details are
+        return labelled
     if "study" not in labelled.columns:
         return in_order(labelled, plan)
     ordered = [labelled.clear()]
@@ -70,7 +72,7 @@ def name_rows(frame: pl.DataFrame, factors: Sequence[str], plan: PlanFacts) -> p
 def _label_rows(frame: pl.DataFrame, plan: PlanFacts) -> pl.DataFrame:
     """Add ``about`` and ``dimension_label``, each by the labels of the study of a row."""
     columns = [name for name in _LABELLED if name in frame.columns]
-    if not columns:
+    if not columns or frame.is_empty():
         return frame.with_columns(about=pl.lit("All"), dimension_label=pl.lit(None, pl.String))
     subjects = frame.select(columns).unique()
     names: dict[str, list[str | None]] = {"about": [], "dimension_label": []}

@@ -57,6 +57,8 @@ class AnswerResults:
 
         def narrow(table: pl.DataFrame) -> pl.DataFrame:
             """Narrow one table."""
+            if table.is_empty():
+                return table
             names = [name for name in keys if name in table.columns]
             # A null key says that the row is about all studies, or all instruments.
             is_of_keys = [(pl.col(name) == keys[name]).fill_null(True) for name in names]

@@ -7,6 +7,7 @@ Traits and their dimensions: Koch et al. (2016), J. Personality and Social Psych
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Annotated, NamedTuple
 
@@ -116,11 +117,31 @@ class TraitPair(NamedTuple):
     counter: str
 
 
+class _SameStudy:
+    """A study as the key of a cache: every cell of a plan asks for the same of the same object."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SameStudy) and other.study is self.study
+
+    def __hash__(self) -> int:
+        return id(self.study)
+
+
 def part_of(study: Study) -> GroupTraitsPart | None:
     """Return what a study says of the instrument, checked; None where it says nothing.
 
     Raises StudyError if norms name traits that the study does not have, or lack a group.
     """
+    return _checked_part(_SameStudy(study))
+
+
+@lru_cache(maxsize=4)
+def _checked_part(same: _SameStudy) -> GroupTraitsPart | None:
+    """Return the part of a study, checked."""
+    study = same.study
     part = study.instruments.read(NAME, GroupTraitsPart)
     if part is None:
         return None
@@ -172,6 +193,13 @@ def people_lean(study: Study) -> Mapping[tuple[str, str], float]:
 
     The mean rating of a group less the mean over the groups that were rated on the same traits.
     """
+    return _people_lean(_SameStudy(study))
+
+
+@lru_cache(maxsize=4)
+def _people_lean(same: _SameStudy) -> Mapping[tuple[str, str], float]:
+    """Return how people of a study see each group."""
+    study = same.study
     traits = ["trait_low", "trait_high"]
     means = study.ratings().group_by("stereotype", *traits).agg(pl.col("rating").mean())
     lean = pl.col("rating") - pl.col("rating").mean().over(traits)
