@@ -2,55 +2,62 @@
 
 Question
     An app treats people by their names, by the wording of a request and by chance, and perhaps by
-    their group. How often does `twins` tell a group apart that is not treated otherwise, and how
-    often does it find one that is?
+    their group. How often does `twins` tell groups apart that are treated alike, how often does it
+    find those that are not, and how wide are its intervals? What do other tools say of the same
+    app?
 Peer
-    A mixed model of R on the same answers (lme4 by lmerTest: people, wordings and their pairs
-    random), whose p below .05 counts, where R is installed; and the test of independent answers
-    that tools without a baseline make (a difference of two means, by its t).
+    vfairness, demoparity, fairtrace and cfprompt, by the calls that their own documentation gives,
+    asking the same simulated models (``clinometer simulate --any``) over HTTP; LangFair gives
+    numbers and makes no decision. A mixed model of R on the same answers (lme4 by lmerTest: people,
+    wordings and their pairs random), whose p below .05 counts; a t test of independent answers. Of
+    intervals an oracle: 1.96 times the standard deviation of the estimate over all runs.
 How
-    Answers to the prompts of `refunds`, sizes quick and standard. An app is a log odds of approval:
-    of the request, of each person, of each wording, of both together, and of the group. Effects are
-    drawn anew in each run, normal or skewed (exponential, to one side); a number is the same sum,
-    clipped. Told is a contrast that leans in other prompts; false is a page with one, of which the
-    truth has none, and of each contrast by itself. ``python -m benchmarks.cries_wolf --runs 20``
-    saves nothing.
+    `stand_truths` says what is planted: effects are drawn anew in each run, and one contrast is
+    asked of with the prompts of `refunds`, six names a side and nine wordings, size standard. Told
+    is a contrast that leans in other prompts. Runs in batches that are kept (in
+    ``~/.cache/clinometer/cries_wolf``, or the folder that CLINOMETER_CRIES_WOLF names), so that a
+    run that was stopped continues. Other tools have environments of their own (`rivals`).
+    ``python -m benchmarks.cries_wolf --runs 20 --asked 0`` saves nothing.
 """
 
 from __future__ import annotations
 
-import argparse
+import hashlib
+import inspect
+import json
+import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
-from rich.console import Console
 from scipy import stats
 
-from benchmarks.measuring import Result, Value, show
-from benchmarks.trials import as_scores, codes
+from benchmarks import stand_truths
+from benchmarks.stand_truths import (
+    PERSON,
+    StandTruth,
+    scores_of_runs,
+)
+from benchmarks.trials import as_scores
 from clinometer.audits.tabulating import estimate_means
-from clinometer.contracts.catalogue import INSTRUMENTS
-from clinometer.contracts.design import Design
 from clinometer.results.ranges import rows_of_range
 from clinometer.results.verdicts import CONSISTENT, REVERSED, verdict_kind
+from clinometer.simulated.prompts import KnownPeople
 from clinometer.statistics.estimates import Inference
-from clinometer.stimuli import load_study
+from clinometer.stimuli import Study
 
-RUNS = 60
-#: Of which R, which takes longest, sees the first.
-MIXED_RUNS = 15
-SIZES = ("quick", "standard")
-CONTRASTS = ("black_women", "black_men", "age", "disability")
-#: A difference of 1.4 in log odds is about 34 of 100 people where half are approved.
-EFFECT = 1.4
-MOST_FALSE = 0.06
+#: Runs of a truth in which groups are alike, in which they are not, that R sees, and of other tools.
+RUNS, POWER_RUNS, MIXED_RUNS, ASKED_RUNS = 2_000, 400, 100, 30
+BATCH = 100
+ITERATIONS, MANY_ITERATIONS = 24, 12
+MOST_FALSE, WIDEST, Z = 0.06, 1.25, 1.96
+MANY = "many names and paraphrases"
 
 MODEL = """
 suppressMessages(library(lmerTest))
@@ -60,163 +67,123 @@ told <- function(part) {
     value ~ group + (1 | person) + (1 | wording) + (1 | person:wording), part)))
   anova(model)[["Pr(>F)"]][1] < 0.05
 }
-parts <- split(rows, list(rows$run, rows$stereotype), drop = TRUE)
+parts <- split(rows, rows$run)
 cat(sapply(parts, function(part) tryCatch(told(part), error = function(e) FALSE)), sep = "\\n")
 """
 
 
 @dataclass(frozen=True)
-class App:
-    """Standard deviations of what moves an app, in log odds, and what it does by group."""
+class Asked:
+    """What is asked of every truth: a study's trials, and who is known to the app."""
 
     name: str
-    people: float = 0.0
-    wordings: float = 0.0
-    pairs: float = 0.0
-    request: float = 0.0
-    """Log odds of approval of anybody."""
-    effect: float = 0.0
-    number: bool = False
-    skewed: bool = False
+    study: Study
+    trials: pl.DataFrame
+    known: KnownPeople | None = None
 
 
-APPS = tuple(
-    app
-    for effect in (0.0, EFFECT)
-    for app in (
-        App("chance alone", effect=effect),
-        App("names", people=0.4, effect=effect),
-        App("names, much", people=1.0, effect=effect),
-        App("wordings", wordings=1.0, effect=effect),
-        App("names and wordings", people=0.4, wordings=1.0, effect=effect),
-        App("names by wordings", people=0.4, wordings=0.6, pairs=0.8, effect=effect),
-        App("skewed names", people=0.8, skewed=True, effect=effect),
-        App("skewed wordings", wordings=1.0, skewed=True, effect=effect),
-        App("nine of ten approved", people=0.4, wordings=0.6, request=2.2, effect=effect),
-        App("one of ten approved", people=0.4, wordings=0.6, request=-2.2, effect=effect),
-        App("numbers", people=0.4, wordings=0.6, number=True, effect=effect),
-        App("skewed numbers", 0.8, 0.6, number=True, skewed=True, effect=effect),
-    )
-)
+@dataclass(frozen=True)
+class Found:
+    """What was found in the runs of a truth, a value a run."""
+
+    told: Sequence[bool]
+    independent: Sequence[bool]
+    estimates: Sequence[float]
+    widths: Sequence[float]
+
+    @classmethod
+    def of_batches(cls, batches: Sequence[Mapping[str, Any]]) -> Found:
+        """Put batches together."""
+        joined = {name: [] for name in inspect.signature(cls).parameters}  # type: ignore[var-annotated]
+        for batch in batches:
+            for name, values in joined.items():
+                values += batch[name]
+        return cls(**joined)
+
+    @property
+    def width_ratio(self) -> float:
+        """How wide intervals are, by the interval of who knows the error of the estimate."""
+        return fmean(self.widths) / (2 * Z * pstdev(self.estimates))
 
 
-def draw_effects(
-    app: App, spread: float, count: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Draw effects of a standard deviation and of mean 0."""
-    if app.skewed:
-        return spread * (rng.exponential(size=count) - 1)
-    return rng.normal(0, spread, count)
+def frame_of_runs(
+    asked: Asked, truth: StandTruth, runs: range
+) -> tuple[pl.DataFrame, list[list[float | None]]]:
+    """Return the scores of runs, each of which is a model, and the same by run."""
+    empty = as_scores(asked.trials.with_columns(score=pl.lit(None, pl.Float64)))
+    values = [*scores_of_runs(truth, asked.trials, runs, asked.known)]
+    reason = pl.when(pl.col("score").is_null()).then(pl.lit("refused"))
+    frames = [
+        empty.with_columns(
+            score=pl.Series(scores, dtype=pl.Float64), model=pl.lit(f"run {run:05}")
+        ).with_columns(reason=reason)
+        for run, scores in zip(runs, values, strict=True)
+    ]
+    return pl.concat(frames), values
 
 
-def answer(trials: pl.DataFrame, app: App, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return what each person gets, from −1 to 1."""
-    is_default = (trials["version"] == "default").to_numpy()
-    person = trials.select(pl.when(version="default").then("default").otherwise("marginalized"))
-    trials = trials.with_columns(person=person.to_series())
-    total = np.full(trials.height, app.request) + app.effect * (is_default - 0.5)
-    for spread, columns in (
-        (app.people, ["person"]),
-        (app.wordings, ["variation"]),
-        (app.pairs, ["person", "variation"]),
-    ):
-        levels = codes(trials.with_columns(level=pl.concat_str(columns, separator="/")), "level")
-        total += draw_effects(app, spread, levels.max() + 1, rng)[levels]
-    if app.number:
-        return np.clip((total + rng.normal(0, 1, trials.height)) / 4, -1, 1)
-    return np.where(rng.random(trials.height) < 1 / (1 + np.exp(-total)), 1.0, -1.0)
-
-
-def told_by_us(trials: pl.DataFrame, values: NDArray[np.float64]) -> set[str]:
-    """Return the contrasts that lean in other prompts."""
-    sign = np.where((trials["version"] == "default").to_numpy(), 1.0, -1.0)
-    scores = as_scores(trials.with_columns(score=sign * values))
-    means = estimate_means(scores, Inference())
-    rows = rows_of_range(means, "other_prompts").filter(level="stereotype")
+def measure_batch(asked: Asked, truth: StandTruth, runs: range) -> dict[str, list[Any]]:
+    """Return what is found in runs, columns of `Found`."""
+    frame, values = frame_of_runs(asked, truth, runs)
+    means = estimate_means(frame, Inference())
+    rows = rows_of_range(means, "other_prompts").filter(level="stereotype").sort("model")
     leans = verdict_kind(pl.col("verdict")).is_in([CONSISTENT, REVERSED])
-    return {*rows.filter(leans)["stereotype"]}
+    rows = rows.with_columns(told=leans.fill_null(False))
+    return {
+        "told": rows["told"].to_list(),
+        "independent": [differ_independently(asked.trials, scores) for scores in values],
+        "estimates": rows["estimate"].to_list(),
+        "widths": (rows["ci_high"] - rows["ci_low"]).to_list(),
+    }
 
 
-def told_as_independent(trials: pl.DataFrame, values: NDArray[np.float64]) -> set[str]:
-    """Return the contrasts whose answers differ by a t test of independent answers."""
-    rows = trials.select("stereotype", "version", value=values)
-    told = set()
-    for (key,), part in rows.group_by("stereotype"):
-        sides = [side["value"].to_numpy() for side in part.partition_by("version")]
-        if part["value"].n_unique() > 1 and stats.ttest_ind(*sides).pvalue < 0.05:
-            told.add(str(key))
-    return told
+def differ_independently(trials: pl.DataFrame, scores: Sequence[float | None]) -> bool:
+    """Whether groups differ by a t test of independent answers."""
+    rows = trials.select("version", score=pl.Series(scores, dtype=pl.Float64)).drop_nulls()
+    sides = [
+        (sign * rows.filter(version=side)["score"]).to_numpy()
+        for side, sign in (("default", 1), ("marginalized", -1))
+    ]
+    return bool(stats.ttest_ind(*sides).pvalue < 0.05)
 
 
-def told_by_mixed_model(answers: pl.DataFrame) -> float | None:
-    """Return the share of contrasts that R's mixed model tells apart; None without R."""
-    if shutil.which("Rscript") is None:
+def measure_truth(asked: Asked, truth: StandTruth, runs: int) -> Found:
+    """Return what is found, batch by batch; batches that were kept are not made again."""
+    source = (stand_truths.__file__, __file__)
+    identity = "\n".join([repr(truth), asked.name, *(Path(file).read_text() for file in source)])
+    folder = _folder() / hashlib.sha256(identity.encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    batches = []
+    for start in range(0, runs, BATCH):
+        numbers = range(start, min(start + BATCH, runs))
+        kept = folder / f"{numbers.start}-{numbers.stop}.json"
+        if not kept.exists():
+            batch = measure_batch(asked, truth, numbers)
+            kept.with_suffix(".new").write_text(json.dumps(batch), encoding="utf-8")
+            kept.with_suffix(".new").replace(kept)
+        batches.append(json.loads(kept.read_text(encoding="utf-8")))
+    return Found.of_batches(batches)
+
+
+def _folder() -> Path:
+    named = os.environ.get("CLINOMETER_CRIES_WOLF")
+    return Path(named) if named else Path.home() / ".cache" / "clinometer" / "cries_wolf"
+
+
+def told_by_mixed_model(asked: Asked, truth: StandTruth, runs: int) -> list[bool] | None:
+    """Return whether R's mixed model tells groups apart in each run; None without R."""
+    if shutil.which("Rscript") is None or runs == 0:
         return None
+    columns = asked.trials.select(group="version", person=PERSON, wording="variation")
+    sign = pl.when(group="default").then(1.0).otherwise(-1.0)
+    frames = []
+    for run, scores in enumerate(scores_of_runs(truth, asked.trials, range(runs), asked.known)):
+        score = pl.Series(scores, dtype=pl.Float64)
+        frames.append(columns.with_columns(value=sign * score, run=run).drop_nulls())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.csv"
-        answers.write_csv(path)
+        pl.concat(frames).write_csv(path)
         done = subprocess.run(
             ["Rscript", "-e", MODEL, str(path)], capture_output=True, text=True, check=True
         )
-    told = done.stdout.split()
-    return sum(word == "TRUE" for word in told) / len(told)
-
-
-def rows(runs: int) -> Iterator[list[Value]]:
-    """Yield a row for each app and size."""
-    study, instrument = load_study("refunds"), INSTRUMENTS["twins"]
-    for size in SIZES:
-        iterations = instrument.sizes[size].iterations
-        trials = instrument.trials(study, Design(iterations=iterations), stereotypes=CONTRASTS)
-        for number, app in enumerate(APPS):
-            rng = np.random.default_rng([number, iterations])
-            ours, independent, pages, answers = 0, 0, 0, []
-            for run in range(runs):
-                values = answer(trials, app, rng)
-                told = told_by_us(trials, values)
-                ours += len(told)
-                pages += bool(told)
-                independent += len(told_as_independent(trials, values))
-                answers.append(_for_r(trials, values, run))
-            n = runs * len(CONTRASTS)
-            mixed = told_by_mixed_model(pl.concat(answers[:MIXED_RUNS]))
-            truth = "alike" if not app.effect else f"{app.effect:g} apart"
-            yield [app.name, size, truth, ours / n, pages / runs, mixed, independent / n]
-
-
-def _for_r(trials: pl.DataFrame, values: NDArray[np.float64], run: int) -> pl.DataFrame:
-    """Return the answers of a run as R reads them."""
-    return trials.select(
-        "stereotype",
-        run=run,
-        value=values,
-        group="version",
-        person=pl.when(version="default").then("default").otherwise("marginalized"),
-        wording="variation",
-    )
-
-
-def run(runs: int = RUNS) -> Result:
-    """Ask all apps."""
-    found = [*rows(runs)]
-    alike = [row for row in found if row[2] == "alike"]
-    return Result(
-        "Twins of apps whose truth is known",
-        ("app", "size", "groups", "told", "pages that tell one", "mixed model", "independent"),
-        found,
-        claims={
-            "of groups that are treated alike at most .06 are told apart, whatever the app": all(
-                float(row[3] or 0) <= MOST_FALSE for row in alike
-            )
-        },
-        notes=[
-            f"{runs} runs a row, of four contrasts each, and of these R sees "
-            f"{min(runs, MIXED_RUNS)}; shares of contrasts but for pages"
-        ],
-    )
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.cries_wolf")
-    parser.add_argument("--runs", type=int, default=RUNS)
-    show(run(parser.parse_args().runs), Console(width=120))
+    return [word == "TRUE" for word in done.stdout.split()]
