@@ -14,176 +14,153 @@ Peer
 How
     `stand_truths` says what is planted: effects are drawn anew in each run, and one contrast is
     asked of with the prompts of `refunds`, six names a side and nine wordings, size standard. Told
-    is a contrast that leans in other prompts. Runs in batches that are kept (in
-    ``~/.cache/clinometer/cries_wolf``, or the folder that CLINOMETER_CRIES_WOLF names), so that a
-    run that was stopped continues. Other tools have environments of their own (`rivals`).
+    is a contrast that leans in other prompts; it is alone on its page, so that nothing is borrowed
+    from others and nothing is corrected for. For widths 24 names a side and 24 wordings are asked,
+    too. Batches of runs are kept (`kept`), so that a run that was stopped continues. Other tools
+    have environments of their own (`rivals`), made in the folder that CLINOMETER_RIVALS names.
     ``python -m benchmarks.cries_wolf --runs 20 --asked 0`` saves nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import json
-import os
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Mapping, Sequence
+import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from statistics import fmean, pstdev
-from typing import Any
+from statistics import fmean
 
-import polars as pl
-from scipy import stats
+from rich.console import Console
 
-from benchmarks import stand_truths
-from benchmarks.stand_truths import (
-    PERSON,
-    StandTruth,
-    scores_of_runs,
-)
-from benchmarks.trials import as_scores
-from clinometer.audits.tabulating import estimate_means
-from clinometer.results.ranges import rows_of_range
-from clinometer.results.verdicts import CONSISTENT, REVERSED, verdict_kind
+from benchmarks.measuring import Result, Value, show
+from benchmarks.stand_peers import Asking, ask_peers
+from benchmarks.stand_runs import Asked, Found, measure_mixed_model, measure_truth
+from benchmarks.stand_truths import HARDER, TRUTHS, StandTruth, draw_trials, many_people
 from clinometer.simulated.prompts import KnownPeople
-from clinometer.statistics.estimates import Inference
-from clinometer.stimuli import Study
+from clinometer.stimuli import load_study
 
-#: Runs of a truth in which groups are alike, in which they are not, that R sees, and of other tools.
-RUNS, POWER_RUNS, MIXED_RUNS, ASKED_RUNS = 2_000, 400, 100, 30
-BATCH = 100
+#: Of truths in which groups are alike; in which they are not.
+RUNS, POWER_RUNS = 2_000, 200
+#: Of which R sees the first, and how often other tools ask.
+MIXED_RUNS, MIXED_POWER_RUNS, ASKED_RUNS = 40, 60, 20
 ITERATIONS, MANY_ITERATIONS = 24, 12
-MOST_FALSE, WIDEST, Z = 0.06, 1.25, 1.96
-MANY = "many names and paraphrases"
+MOST_FALSE, WIDEST = 0.06, 1.25
 
-MODEL = """
-suppressMessages(library(lmerTest))
-rows <- read.csv(commandArgs(TRUE)[1])
-told <- function(part) {
-  model <- suppressWarnings(suppressMessages(lmer(
-    value ~ group + (1 | person) + (1 | wording) + (1 | person:wording), part)))
-  anova(model)[["Pr(>F)"]][1] < 0.05
-}
-parts <- split(rows, rows$run)
-cat(sapply(parts, function(part) tryCatch(told(part), error = function(e) FALSE)), sep = "\\n")
-"""
+#: Truths that are asked of many people in many wordings, too.
+MANY = (
+    "names and paraphrases",
+    "skewed",
+    "paraphrases in families",
+    "yes or no, large difference",
+    "numbers, small difference",
+    "lengths, difference",
+)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of every truth: a study's trials, and who is known to the app."""
+class Measured:
+    """What was found of one truth."""
 
-    name: str
-    study: Study
-    trials: pl.DataFrame
-    known: KnownPeople | None = None
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was found in the runs of a truth, a value a run."""
-
-    told: Sequence[bool]
-    independent: Sequence[bool]
-    estimates: Sequence[float]
-    widths: Sequence[float]
-
-    @classmethod
-    def of_batches(cls, batches: Sequence[Mapping[str, Any]]) -> Found:
-        """Put batches together."""
-        joined = {name: [] for name in inspect.signature(cls).parameters}  # type: ignore[var-annotated]
-        for batch in batches:
-            for name, values in joined.items():
-                values += batch[name]
-        return cls(**joined)
+    truth: StandTruth
+    design: str
+    ours: Found
+    mixed: Sequence[bool] | None
 
     @property
-    def width_ratio(self) -> float:
-        """How wide intervals are, by the interval of who knows the error of the estimate."""
-        return fmean(self.widths) / (2 * Z * pstdev(self.estimates))
+    def share(self) -> float:
+        """How many runs are told."""
+        return fmean(self.ours.told)
+
+    @property
+    def same_share(self) -> float:
+        """How many of the runs that the mixed model sees are told."""
+        return fmean(self.ours.told[: len(self.mixed or self.ours.told)])
+
+    @property
+    def is_as_powerful(self) -> bool:
+        """Whether at least as many runs are told as by the mixed model."""
+        return self.mixed is None or self.same_share >= fmean(self.mixed)
+
+    def row(self, asking: Asking) -> list[Value]:
+        """Return the row of the table."""
+        tools: list[Value] = []
+        for by_truth in asking.told.values():
+            told = by_truth.get(self.truth.name) if self.design == "few" else None
+            tools.append(round(fmean(told), 3) if told else None)
+        return [
+            self.truth.name,
+            self.design,
+            "alike" if self.truth.alike else "differ",
+            self.share,
+            self.same_share,
+            fmean(self.mixed) if self.mixed else None,
+            fmean(self.ours.independent),
+            *tools,
+            self.ours.coverage,
+            self.ours.width_ratio,
+        ]
 
 
-def frame_of_runs(
-    asked: Asked, truth: StandTruth, runs: range
-) -> tuple[pl.DataFrame, list[list[float | None]]]:
-    """Return the scores of runs, each of which is a model, and the same by run."""
-    empty = as_scores(asked.trials.with_columns(score=pl.lit(None, pl.Float64)))
-    values = [*scores_of_runs(truth, asked.trials, runs, asked.known)]
-    reason = pl.when(pl.col("score").is_null()).then(pl.lit("refused"))
-    frames = [
-        empty.with_columns(
-            score=pl.Series(scores, dtype=pl.Float64), model=pl.lit(f"run {run:05}")
-        ).with_columns(reason=reason)
-        for run, scores in zip(runs, values, strict=True)
-    ]
-    return pl.concat(frames), values
+def measure_truths(runs: int) -> Iterator[Measured]:
+    """Yield what is found of each truth, and of some with many people."""
+    few = Asked("few", draw_trials(load_study("refunds"), ITERATIONS))
+    study = many_people()
+    many = Asked("many", draw_trials(study, MANY_ITERATIONS), KnownPeople([study]))
+    for truth in (*TRUTHS, *HARDER):
+        asked_runs = runs if truth.alike else min(runs, POWER_RUNS)
+        mixed_runs = min(runs, MIXED_RUNS if truth.alike else MIXED_POWER_RUNS)
+        for asked in (few, many) if truth.name in MANY else (few,):
+            n = asked_runs if asked is few else min(runs, POWER_RUNS)
+            yield Measured(
+                truth,
+                asked.name,
+                measure_truth(asked, truth, n),
+                measure_mixed_model(asked, truth, mixed_runs),
+            )
 
 
-def measure_batch(asked: Asked, truth: StandTruth, runs: range) -> dict[str, list[Any]]:
-    """Return what is found in runs, columns of `Found`."""
-    frame, values = frame_of_runs(asked, truth, runs)
-    means = estimate_means(frame, Inference())
-    rows = rows_of_range(means, "other_prompts").filter(level="stereotype").sort("model")
-    leans = verdict_kind(pl.col("verdict")).is_in([CONSISTENT, REVERSED])
-    rows = rows.with_columns(told=leans.fill_null(False))
+def claim(measured: Sequence[Measured]) -> dict[str, bool | None]:
+    """Return which claims hold."""
+    alike = [found for found in measured if found.truth.alike]
+    differ = [found for found in measured if not found.truth.alike and found.mixed]
+    many = [found for found in measured if found.design == "many"]
     return {
-        "told": rows["told"].to_list(),
-        "independent": [differ_independently(asked.trials, scores) for scores in values],
-        "estimates": rows["estimate"].to_list(),
-        "widths": (rows["ci_high"] - rows["ci_low"]).to_list(),
+        f"of groups that are treated alike at most {MOST_FALSE:.2f} are told apart": all(
+            found.share <= MOST_FALSE for found in alike
+        ),
+        "groups that are not are found at least as often as by the mixed model": (
+            all(found.is_as_powerful for found in differ) if differ else None
+        ),
+        f"with many names and paraphrases intervals are at most {WIDEST} times an oracle's": all(
+            found.ours.width_ratio <= WIDEST for found in many
+        ),
     }
 
 
-def differ_independently(trials: pl.DataFrame, scores: Sequence[float | None]) -> bool:
-    """Whether groups differ by a t test of independent answers."""
-    rows = trials.select("version", score=pl.Series(scores, dtype=pl.Float64)).drop_nulls()
-    sides = [
-        (sign * rows.filter(version=side)["score"]).to_numpy()
-        for side, sign in (("default", 1), ("marginalized", -1))
-    ]
-    return bool(stats.ttest_ind(*sides).pvalue < 0.05)
+def run(runs: int = RUNS, asked_runs: int = ASKED_RUNS) -> Result:
+    """Ask all truths."""
+    measured = [*measure_truths(runs)]
+    asking = ask_peers(load_study("refunds"), TRUTHS, asked_runs) if asked_runs else Asking({}, [])
+    return Result(
+        "Twins of apps whose truth is known: share of runs in which groups are told apart",
+        ("truth", "names and wordings", "groups", "Clinometer", "same runs", "mixed model",
+         "independent", *asking.told, "covered", "width by an oracle's"),
+        [found.row(asking) for found in measured],
+        claim(measured),
+        [
+            f"{runs} runs of groups that are alike, {min(runs, POWER_RUNS)} of others, of one "
+            "contrast each; same runs: those that the mixed model sees, "
+            f"{MIXED_RUNS} and {MIXED_POWER_RUNS}; {asked_runs} of other tools",
+            "few: six names a side and nine wordings, 216 answers; many: 24 and 24, 288 answers",
+            "covered: the mean of all estimates, by intervals in other prompts",
+            *asking.notes,
+            "langfair is left out: it gives numbers and makes no decision",
+            "–: no decision is made, or the outcome cannot be expressed",
+        ],
+    )  # fmt: skip
 
 
-def measure_truth(asked: Asked, truth: StandTruth, runs: int) -> Found:
-    """Return what is found, batch by batch; batches that were kept are not made again."""
-    source = (stand_truths.__file__, __file__)
-    identity = "\n".join([repr(truth), asked.name, *(Path(file).read_text() for file in source)])
-    folder = _folder() / hashlib.sha256(identity.encode()).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    batches = []
-    for start in range(0, runs, BATCH):
-        numbers = range(start, min(start + BATCH, runs))
-        kept = folder / f"{numbers.start}-{numbers.stop}.json"
-        if not kept.exists():
-            batch = measure_batch(asked, truth, numbers)
-            kept.with_suffix(".new").write_text(json.dumps(batch), encoding="utf-8")
-            kept.with_suffix(".new").replace(kept)
-        batches.append(json.loads(kept.read_text(encoding="utf-8")))
-    return Found.of_batches(batches)
-
-
-def _folder() -> Path:
-    named = os.environ.get("CLINOMETER_CRIES_WOLF")
-    return Path(named) if named else Path.home() / ".cache" / "clinometer" / "cries_wolf"
-
-
-def told_by_mixed_model(asked: Asked, truth: StandTruth, runs: int) -> list[bool] | None:
-    """Return whether R's mixed model tells groups apart in each run; None without R."""
-    if shutil.which("Rscript") is None or runs == 0:
-        return None
-    columns = asked.trials.select(group="version", person=PERSON, wording="variation")
-    sign = pl.when(group="default").then(1.0).otherwise(-1.0)
-    frames = []
-    for run, scores in enumerate(scores_of_runs(truth, asked.trials, range(runs), asked.known)):
-        score = pl.Series(scores, dtype=pl.Float64)
-        frames.append(columns.with_columns(value=sign * score, run=run).drop_nulls())
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "answers.csv"
-        pl.concat(frames).write_csv(path)
-        done = subprocess.run(
-            ["Rscript", "-e", MODEL, str(path)], capture_output=True, text=True, check=True
-        )
-    return [word == "TRUE" for word in done.stdout.split()]
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cries_wolf")
+    parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--asked", type=int, default=ASKED_RUNS)
+    arguments = parser.parse_args()
+    show(run(arguments.runs, arguments.asked), Console(width=200))

@@ -1,14 +1,11 @@
 """Runs of `stand_truths`: what Clinometer, a t test and a mixed model of R find in each.
 
-Runs go in batches that are kept in ``~/.cache/clinometer/cries_wolf``, or the folder that
-CLINOMETER_CRIES_WOLF names, by a digest of the code that they depend on.
+Runs go in batches that are kept (`kept`), by a digest of the code that they depend on.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -23,6 +20,7 @@ import polars as pl
 from scipy import stats
 
 from benchmarks import stand_truths
+from benchmarks.kept import keep
 from benchmarks.stand_truths import PERSON, StandTruth, scores_of_runs
 from benchmarks.trials import as_scores
 from clinometer import statistics
@@ -152,16 +150,9 @@ def measure_mixed_model(asked: Asked, truth: StandTruth, runs: int) -> list[bool
 
 
 def _keep(asked: Asked, truth: StandTruth, name: str, make: Callable[[], Any]) -> Any:
-    """Return what was kept under a name; what was not is made, and kept."""
+    """Return what was kept of a truth with these prompts and this code, or make it."""
     texts = "\n".join(asked.trials["prompt"])
-    identity = f"{truth}\n{texts}\n{_digest()}"
-    folder = _folder() / hashlib.sha256(identity.encode()).hexdigest()[:16]
-    path = folder / f"{name}.json"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        path.with_suffix(".new").write_text(json.dumps(make()), encoding="utf-8")
-        path.with_suffix(".new").replace(path)
-    return json.loads(path.read_text(encoding="utf-8"))
+    return keep(f"{truth}\n{texts}\n{_digest()}", name, make)
 
 
 @cache
@@ -172,11 +163,6 @@ def _digest() -> str:
     files = [*sorted(folder.glob("*.py")), *(Path(str(module.__file__)) for module in modules)]
     texts = [file.read_bytes() for file in (*files, Path(__file__))]
     return hashlib.sha256(b"".join(texts)).hexdigest()
-
-
-def _folder() -> Path:
-    named = os.environ.get("CLINOMETER_CRIES_WOLF")
-    return Path(named) if named else Path.home() / ".cache" / "clinometer" / "cries_wolf"
 
 
 def told_by_mixed_model(asked: Asked, truth: StandTruth, runs: int) -> list[bool]:
