@@ -13,6 +13,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,9 @@ RIVALS = Path(__file__).parent / "rivals"
 
 #: Of each prompt; with six names a side and nine wordings a tool asks about as often as twins.
 REPEATS = 2
+
+#: Processes of a tool, which mostly wait for answers.
+SHARDS = 4
 
 
 @dataclass
@@ -81,15 +85,25 @@ def _ask(
     texts = [(RIVALS / tool.folder / f"{tool.name}.py").read_text(encoding="utf-8")]
     texts += [(RIVALS / str(tool.requirements)).read_text(encoding="utf-8"), json.dumps(runs)]
 
-    def put() -> list[dict[str, Any]]:
-        """Put the runs to the tool."""
-        asked = [{**run, "url": f"{address}/{tool.name}{run['url']}"} for run in runs]
+    def put(shard: int) -> list[dict[str, Any]]:
+        """Put a share of the runs to the tool."""
+        asked = [
+            {**run, "url": f"{address}/{tool.name}{run['url']}"}
+            for run in runs
+            if run["run"] % SHARDS == shard
+        ]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "runs.jsonl"
             path.write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
             return ask(tool, path, Path(folder))
 
-    said: list[dict[str, Any]] = keep("\n".join([*texts, repr(truths)]), tool.name, put)
+    def put_all() -> list[dict[str, Any]]:
+        """Put all runs to the tool, the shares side by side; each has a version line."""
+        with ThreadPoolExecutor(SHARDS) as pool:
+            (first, *rows), *parts = pool.map(put, range(SHARDS))
+        return [first, *rows, *(row for _, *part in parts for row in part)]
+
+    said: list[dict[str, Any]] = keep("\n".join([*texts, repr(truths)]), tool.name, put_all)
     return said
 
 

@@ -18,24 +18,38 @@ CHOICE, NUMBER, LENGTH, REFUSAL = "choice", "number", "length", "refusal"
 
 _NUMBER = re.compile(r"^\d+(?:\.\d+)?$")
 _CONNECTIONS: dict[str, http.client.HTTPConnection] = {}
+_WAITING: dict[tuple[str, str], list[str]] = {}
 
 
 def ask(run: dict[str, Any], prompt: str) -> str:
-    """Return the answer to a prompt; the same prompt has another answer each time."""
-    address = urlsplit(run["url"])
+    """Return the answer to a prompt; the same prompt has another answer each time.
+
+    As many answers are fetched at once as a prompt is repeated.
+    """
+    waiting = _WAITING.setdefault((run["url"], prompt), [])
+    if not waiting:
+        body = {"model": "any", "messages": [{"role": "user", "content": prompt}]}
+        reply = _post(run["url"], {**body, "n": run["repeats"]})
+        waiting += [choice["message"]["content"] for choice in reply["choices"]]
+    return waiting.pop(0)
+
+
+def _post(url: str, body: dict[str, Any]) -> Any:
+    """Return the reply to a request; a connection that the server closed is opened anew."""
+    address = urlsplit(url)
     connection = _CONNECTIONS.setdefault(address.netloc, http.client.HTTPConnection(address.netloc))
-    body = {"model": "any", "messages": [{"role": "user", "content": prompt}]}
     headers = {"Content-Type": "application/json"}
-    place = f"{address.path}/chat/completions"
-    try:
-        connection.request("POST", place, json.dumps(body), headers)
-        response = connection.getresponse()
-    except (http.client.RemoteDisconnected, BrokenPipeError):
-        connection.close()  # the server closes what was idle for some seconds; opened anew
-        connection.request("POST", place, json.dumps(body), headers)
-        response = connection.getresponse()
-    reply = json.loads(response.read())
-    return reply["choices"][0]["message"]["content"]
+    for is_last in (False, True):
+        try:
+            connection.request(
+                "POST", f"{address.path}/chat/completions", json.dumps(body), headers
+            )
+            return json.loads(connection.getresponse().read())
+        except (http.client.RemoteDisconnected, BrokenPipeError):
+            connection.close()
+            if is_last:
+                raise
+    return None
 
 
 def share(kind: str, text: str) -> float | None:
