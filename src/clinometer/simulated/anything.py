@@ -107,15 +107,19 @@ def tendency(planted: Anything, prompt: AnyPrompt, seed: int) -> float:
         if contrast in planted.names_more and not is_default:
             spread = planted.names_more[contrast]
     for person in prompt.people:
-        total += spread * _drawn(f"{seed}/name/{person}", planted.skewed)
+        total += spread * _standard_effect(f"{seed}/name/{person}", planted.skewed)
         pair = f"{seed}/pair/{person}/{prompt.wording}"
-        total += planted.pairs * _drawn(pair, planted.skewed) if planted.pairs else 0.0
-    total += planted.paraphrases * _drawn(f"{seed}/wording/{prompt.wording}", planted.skewed)
-    return total + planted.openings * _drawn(f"{seed}/opening/{prompt.opening}", planted.skewed)
+        total += planted.pairs * _standard_effect(pair, planted.skewed) if planted.pairs else 0.0
+    total += planted.paraphrases * _standard_effect(
+        f"{seed}/wording/{prompt.wording}", planted.skewed
+    )
+    return total + planted.openings * _standard_effect(
+        f"{seed}/opening/{prompt.opening}", planted.skewed
+    )
 
 
 @lru_cache(maxsize=65536)
-def _drawn(seed: str, skewed: bool) -> float:
+def _standard_effect(seed: str, skewed: bool) -> float:
     return draw_standard(random.Random(seed), skewed)
 
 

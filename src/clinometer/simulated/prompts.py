@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from clinometer.errors import ModelError, unknown
@@ -112,21 +112,22 @@ def read_prompt(text: str, known: KnownPeople) -> AnyPrompt:
     """Read who is in a prompt, its wording, and what kind of answer it wants."""
     people, sides, rest = known.find(text)
     words = _WORD.findall(rest.lower())
-    shared = {
-        "people": people,
-        "sides": sides,
-        "wording": hashlib.sha256(" ".join(words).encode("utf-8", "replace")).hexdigest(),
-        "opening": " ".join(words[:_OPENING]),
-        "n_words": len(words),
-    }
+    prompt = AnyPrompt(
+        people,
+        sides,
+        wording=hashlib.sha256(" ".join(words).encode("utf-8", "replace")).hexdigest(),
+        opening=" ".join(words[:_OPENING]),
+        n_words=len(words),
+        kind=PROSE,
+    )
     if (named := find_options(rest)) is not None:
         options, good_first = named
-        return AnyPrompt(**shared, kind=CHOICE, options=options, good_first=good_first)
+        return replace(prompt, kind=CHOICE, options=options, good_first=good_first)
     if _ABOUT_NUMBERS.search(rest):
-        ends = [tuple(map(float, pair)) for pair in _ENDS.findall(rest)]
-        rising = [pair for pair in ends if pair[0] < pair[1]]
-        return AnyPrompt(**shared, kind=NUMBER, ends=rising[-1] if rising else None)
-    return AnyPrompt(**shared, kind=PROSE)
+        pairs = [(float(low), float(high)) for low, high in _ENDS.findall(rest)]
+        rising = [pair for pair in pairs if pair[0] < pair[1]]
+        return replace(prompt, kind=NUMBER, ends=rising[-1] if rising else None)
+    return prompt
 
 
 def find_options(text: str) -> tuple[tuple[str, str], bool] | None:
