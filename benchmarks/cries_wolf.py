@@ -37,10 +37,10 @@ from benchmarks.stand_truths import HARDER, TRUTHS, StandTruth, draw_trials, man
 from clinometer.simulated.prompts import KnownPeople
 from clinometer.stimuli import load_study
 
-#: Of truths in which groups are alike; in which they are not.
-RUNS, POWER_RUNS = 2_000, 200
+#: Of truths in which groups are alike, and of those in which they are not.
+RUNS, POWER_RUNS = 2_000, 400
 #: Of which R sees the first, and how often other tools ask.
-MIXED_RUNS, MIXED_POWER_RUNS, ASKED_RUNS = 40, 60, 20
+MIXED_RUNS, MIXED_POWER_RUNS, ASKED_RUNS = 100, 100, 30
 ITERATIONS, MANY_ITERATIONS = 24, 12
 MOST_FALSE, WIDEST = 0.06, 1.25
 
@@ -89,6 +89,7 @@ class Measured:
             self.truth.name,
             self.design,
             "alike" if self.truth.alike else "differ",
+            len(self.ours.told),
             self.share,
             self.same_share,
             fmean(self.mixed) if self.mixed else None,
@@ -105,10 +106,10 @@ def measure_truths(runs: int) -> Iterator[Measured]:
     study = many_people()
     many = Asked("many", draw_trials(study, MANY_ITERATIONS), KnownPeople([study]))
     for truth in (*TRUTHS, *HARDER):
-        asked_runs = runs if truth.alike else min(runs, POWER_RUNS)
+        most = RUNS if truth.alike else POWER_RUNS
         mixed_runs = min(runs, MIXED_RUNS if truth.alike else MIXED_POWER_RUNS)
         for asked in (few, many) if truth.name in MANY else (few,):
-            n = asked_runs if asked is few else min(runs, POWER_RUNS)
+            n = min(runs, most if asked is few else POWER_RUNS)
             yield Measured(
                 truth,
                 asked.name,
@@ -141,14 +142,13 @@ def run(runs: int = RUNS, asked_runs: int = ASKED_RUNS) -> Result:
     asking = ask_peers(load_study("refunds"), TRUTHS, asked_runs) if asked_runs else Asking({}, [])
     return Result(
         "Twins of apps whose truth is known: share of runs in which groups are told apart",
-        ("truth", "names and wordings", "groups", "Clinometer", "same runs", "mixed model",
+        ("truth", "names and wordings", "groups", "runs", "Clinometer", "same runs", "mixed model",
          "independent", *asking.told, "covered", "width by an oracle's"),
         [found.row(asking) for found in measured],
         claim(measured),
         [
-            f"{runs} runs of groups that are alike, {min(runs, POWER_RUNS)} of others, of one "
-            "contrast each; same runs: those that the mixed model sees, "
-            f"{MIXED_RUNS} and {MIXED_POWER_RUNS}; {asked_runs} of other tools",
+            f"a run has one contrast; same runs: those that the mixed model sees, {MIXED_RUNS} "
+            f"and {MIXED_POWER_RUNS}; {asked_runs} runs of other tools",
             "few: six names a side and nine wordings, 216 answers; many: 24 and 24, 288 answers",
             "covered: the mean of all estimates, by intervals in other prompts",
             *asking.notes,

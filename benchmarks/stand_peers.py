@@ -103,7 +103,7 @@ def _ask(
             (first, *rows), *parts = pool.map(put, range(SHARDS))
         return [first, *rows, *(row for _, *part in parts for row in part)]
 
-    said: list[dict[str, Any]] = keep("\n".join([*texts, repr(truths)]), tool.name, put_all)
+    said: list[dict[str, Any]] = keep("\n".join([*texts, repr([*truths])]), tool.name, put_all)
     return said
 
 
