@@ -2,221 +2,165 @@
 
 Question
     An app treats people by their names, by the wording of a request and by chance, and perhaps by
-    their group. How often does `twins` tell a group apart that is not treated otherwise, and how
-    often does it find one that is?
+    their group. How often does `twins` tell groups apart that are treated alike, how often does it
+    find those that are not, and how wide are its intervals? What do other tools say of the same
+    app?
 Peer
-    A mixed model of R on the same answers (lme4 by lmerTest: people, wordings and their pairs
-    random), whose p below .05 counts, where R is installed; and the test of independent answers
-    that tools without a baseline make (a difference of two means, by its t).
+    vfairness, demoparity, fairtrace and cfprompt, by the calls that their own documentation gives,
+    asking the same simulated models (``clinometer simulate --any``) over HTTP; LangFair gives
+    numbers and makes no decision. A mixed model of R on the same answers (lme4 by lmerTest: people,
+    wordings and their pairs random), whose p below .05 counts; a t test of independent answers. Of
+    intervals an oracle: 1.96 times the standard deviation of the estimate over all runs.
 How
-    Answers to the prompts of `refunds`, sizes quick and standard. An app is a log odds of approval:
-    of the request, of each person, of each wording, of both together, and of the group. Effects are
-    drawn anew in each run, normal or skewed (exponential, to one side); a number is the same sum,
-    clipped. Told is a contrast that leans in other prompts; false is a page with one, of which the
-    truth has none, and of each contrast by itself. ``python -m benchmarks.cries_wolf --runs 20``
-    saves nothing.
+    `stand_truths` says what is planted: effects are drawn anew in each run, and one contrast is
+    asked of with the prompts of `refunds`, six names a side and nine wordings, size standard. Told
+    is a contrast that leans in other prompts; it is alone on its page, so that nothing is borrowed
+    from others and nothing is corrected for. For widths 24 names a side and 24 wordings are asked,
+    too. Batches of runs are kept (`kept`), so that a run that was stopped continues. Other tools
+    have environments of their own (`rivals`), made in the folder that CLINOMETER_RIVALS names.
+    ``python -m benchmarks.cries_wolf --runs 20 --asked 0`` saves nothing.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from statistics import fmean
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 from rich.console import Console
-from scipy import stats
 
 from benchmarks.measuring import Result, Value, show
-from benchmarks.trials import as_scores, codes
-from clinometer.audits.tabulating import estimate_means
-from clinometer.contracts.catalogue import INSTRUMENTS
-from clinometer.contracts.design import Design
-from clinometer.results.ranges import rows_of_range
-from clinometer.results.verdicts import CONSISTENT, REVERSED, verdict_kind
-from clinometer.statistics.estimates import Inference
+from benchmarks.stand_peers import Asking, ask_peers
+from benchmarks.stand_runs import Asked, Found, measure_mixed_model, measure_truth
+from benchmarks.stand_truths import HARDER, TRUTHS, StandTruth, draw_trials, many_people
+from clinometer.simulated.prompts import KnownPeople
 from clinometer.stimuli import load_study
 
-RUNS = 60
-#: Of which R, which takes longest, sees the first.
-MIXED_RUNS = 15
-SIZES = ("quick", "standard")
-CONTRASTS = ("black_women", "black_men", "age", "disability")
-#: A difference of 1.4 in log odds is about 34 of 100 people where half are approved.
-EFFECT = 1.4
-MOST_FALSE = 0.06
+#: Of truths in which groups are alike, and of those in which they are not.
+RUNS, POWER_RUNS = 2_000, 400
+#: Of which R sees the first, and how often other tools ask.
+MIXED_RUNS, MIXED_POWER_RUNS, ASKED_RUNS = 100, 100, 30
+ITERATIONS, MANY_ITERATIONS = 24, 12
+MOST_FALSE, WIDEST = 0.06, 1.25
 
-MODEL = """
-suppressMessages(library(lmerTest))
-rows <- read.csv(commandArgs(TRUE)[1])
-told <- function(part) {
-  model <- suppressWarnings(suppressMessages(lmer(
-    value ~ group + (1 | person) + (1 | wording) + (1 | person:wording), part)))
-  anova(model)[["Pr(>F)"]][1] < 0.05
-}
-parts <- split(rows, list(rows$run, rows$stereotype), drop = TRUE)
-cat(sapply(parts, function(part) tryCatch(told(part), error = function(e) FALSE)), sep = "\\n")
-"""
-
-
-@dataclass(frozen=True)
-class App:
-    """Standard deviations of what moves an app, in log odds, and what it does by group."""
-
-    name: str
-    people: float = 0.0
-    wordings: float = 0.0
-    pairs: float = 0.0
-    request: float = 0.0
-    """Log odds of approval of anybody."""
-    effect: float = 0.0
-    number: bool = False
-    skewed: bool = False
-
-
-APPS = tuple(
-    app
-    for effect in (0.0, EFFECT)
-    for app in (
-        App("chance alone", effect=effect),
-        App("names", people=0.4, effect=effect),
-        App("names, much", people=1.0, effect=effect),
-        App("wordings", wordings=1.0, effect=effect),
-        App("names and wordings", people=0.4, wordings=1.0, effect=effect),
-        App("names by wordings", people=0.4, wordings=0.6, pairs=0.8, effect=effect),
-        App("skewed names", people=0.8, skewed=True, effect=effect),
-        App("skewed wordings", wordings=1.0, skewed=True, effect=effect),
-        App("nine of ten approved", people=0.4, wordings=0.6, request=2.2, effect=effect),
-        App("one of ten approved", people=0.4, wordings=0.6, request=-2.2, effect=effect),
-        App("numbers", people=0.4, wordings=0.6, number=True, effect=effect),
-        App("skewed numbers", 0.8, 0.6, number=True, skewed=True, effect=effect),
-    )
+#: Truths that are asked of many people in many wordings, too.
+MANY = (
+    "names and paraphrases",
+    "skewed",
+    "paraphrases in families",
+    "yes or no, large difference",
+    "numbers, small difference",
+    "lengths, difference",
 )
 
 
-def draw_effects(
-    app: App, spread: float, count: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Draw effects of a standard deviation and of mean 0."""
-    if app.skewed:
-        return spread * (rng.exponential(size=count) - 1)
-    return rng.normal(0, spread, count)
+@dataclass(frozen=True)
+class Measured:
+    """What was found of one truth."""
+
+    truth: StandTruth
+    design: str
+    ours: Found
+    mixed: Sequence[bool] | None
+
+    @property
+    def share(self) -> float:
+        """How many runs are told."""
+        return fmean(self.ours.told)
+
+    @property
+    def same_share(self) -> float:
+        """How many of the runs that the mixed model sees are told."""
+        return fmean(self.ours.told[: len(self.mixed or self.ours.told)])
+
+    @property
+    def is_as_powerful(self) -> bool:
+        """Whether at least as many runs are told as by the mixed model."""
+        return self.mixed is None or self.same_share >= fmean(self.mixed)
+
+    def row(self, asking: Asking) -> list[Value]:
+        """Return the row of the table."""
+        tools: list[Value] = []
+        for by_truth in asking.told.values():
+            told = by_truth.get(self.truth.name) if self.design == "few" else None
+            tools.append(round(fmean(told), 3) if told else None)
+        return [
+            self.truth.name,
+            self.design,
+            "alike" if self.truth.alike else "differ",
+            len(self.ours.told),
+            self.share,
+            self.same_share,
+            fmean(self.mixed) if self.mixed else None,
+            fmean(self.ours.independent),
+            *tools,
+            self.ours.coverage,
+            self.ours.width_ratio,
+        ]
 
 
-def answer(trials: pl.DataFrame, app: App, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return what each person gets, from −1 to 1."""
-    is_default = (trials["version"] == "default").to_numpy()
-    person = trials.select(pl.when(version="default").then("default").otherwise("marginalized"))
-    trials = trials.with_columns(person=person.to_series())
-    total = np.full(trials.height, app.request) + app.effect * (is_default - 0.5)
-    for spread, columns in (
-        (app.people, ["person"]),
-        (app.wordings, ["variation"]),
-        (app.pairs, ["person", "variation"]),
-    ):
-        levels = codes(trials.with_columns(level=pl.concat_str(columns, separator="/")), "level")
-        total += draw_effects(app, spread, levels.max() + 1, rng)[levels]
-    if app.number:
-        return np.clip((total + rng.normal(0, 1, trials.height)) / 4, -1, 1)
-    return np.where(rng.random(trials.height) < 1 / (1 + np.exp(-total)), 1.0, -1.0)
-
-
-def told_by_us(trials: pl.DataFrame, values: NDArray[np.float64]) -> set[str]:
-    """Return the contrasts that lean in other prompts."""
-    sign = np.where((trials["version"] == "default").to_numpy(), 1.0, -1.0)
-    scores = as_scores(trials.with_columns(score=sign * values))
-    means = estimate_means(scores, Inference())
-    rows = rows_of_range(means, "other_prompts").filter(level="stereotype")
-    leans = verdict_kind(pl.col("verdict")).is_in([CONSISTENT, REVERSED])
-    return {*rows.filter(leans)["stereotype"]}
-
-
-def told_as_independent(trials: pl.DataFrame, values: NDArray[np.float64]) -> set[str]:
-    """Return the contrasts whose answers differ by a t test of independent answers."""
-    rows = trials.select("stereotype", "version", value=values)
-    told = set()
-    for (key,), part in rows.group_by("stereotype"):
-        sides = [side["value"].to_numpy() for side in part.partition_by("version")]
-        if part["value"].n_unique() > 1 and stats.ttest_ind(*sides).pvalue < 0.05:
-            told.add(str(key))
-    return told
-
-
-def told_by_mixed_model(answers: pl.DataFrame) -> float | None:
-    """Return the share of contrasts that R's mixed model tells apart; None without R."""
-    if shutil.which("Rscript") is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "answers.csv"
-        answers.write_csv(path)
-        done = subprocess.run(
-            ["Rscript", "-e", MODEL, str(path)], capture_output=True, text=True, check=True
-        )
-    told = done.stdout.split()
-    return sum(word == "TRUE" for word in told) / len(told)
-
-
-def rows(runs: int) -> Iterator[list[Value]]:
-    """Yield a row for each app and size."""
-    study, instrument = load_study("refunds"), INSTRUMENTS["twins"]
-    for size in SIZES:
-        iterations = instrument.sizes[size].iterations
-        trials = instrument.trials(study, Design(iterations=iterations), stereotypes=CONTRASTS)
-        for number, app in enumerate(APPS):
-            rng = np.random.default_rng([number, iterations])
-            ours, independent, pages, answers = 0, 0, 0, []
-            for run in range(runs):
-                values = answer(trials, app, rng)
-                told = told_by_us(trials, values)
-                ours += len(told)
-                pages += bool(told)
-                independent += len(told_as_independent(trials, values))
-                answers.append(_for_r(trials, values, run))
-            n = runs * len(CONTRASTS)
-            mixed = told_by_mixed_model(pl.concat(answers[:MIXED_RUNS]))
-            truth = "alike" if not app.effect else f"{app.effect:g} apart"
-            yield [app.name, size, truth, ours / n, pages / runs, mixed, independent / n]
-
-
-def _for_r(trials: pl.DataFrame, values: NDArray[np.float64], run: int) -> pl.DataFrame:
-    """Return the answers of a run as R reads them."""
-    return trials.select(
-        "stereotype",
-        run=run,
-        value=values,
-        group="version",
-        person=pl.when(version="default").then("default").otherwise("marginalized"),
-        wording="variation",
-    )
-
-
-def run(runs: int = RUNS) -> Result:
-    """Ask all apps."""
-    found = [*rows(runs)]
-    alike = [row for row in found if row[2] == "alike"]
-    return Result(
-        "Twins of apps whose truth is known",
-        ("app", "size", "groups", "told", "pages that tell one", "mixed model", "independent"),
-        found,
-        claims={
-            "of groups that are treated alike at most .06 are told apart, whatever the app": all(
-                float(row[3] or 0) <= MOST_FALSE for row in alike
+def measure_truths(runs: int) -> Iterator[Measured]:
+    """Yield what is found of each truth, and of some with many people."""
+    few = Asked("few", draw_trials(load_study("refunds"), ITERATIONS))
+    study = many_people()
+    many = Asked("many", draw_trials(study, MANY_ITERATIONS), KnownPeople([study]))
+    for truth in (*TRUTHS, *HARDER):
+        most = RUNS if truth.alike else POWER_RUNS
+        mixed_runs = min(runs, MIXED_RUNS if truth.alike else MIXED_POWER_RUNS)
+        for asked in (few, many) if truth.name in MANY else (few,):
+            n = min(runs, most if asked is few else POWER_RUNS)
+            yield Measured(
+                truth,
+                asked.name,
+                measure_truth(asked, truth, n),
+                measure_mixed_model(asked, truth, mixed_runs),
             )
-        },
-        notes=[
-            f"{runs} runs a row, of four contrasts each, and of these R sees "
-            f"{min(runs, MIXED_RUNS)}; shares of contrasts but for pages"
+
+
+def claim(measured: Sequence[Measured]) -> dict[str, bool | None]:
+    """Return which claims hold."""
+    alike = [found for found in measured if found.truth.alike]
+    differ = [found for found in measured if not found.truth.alike and found.mixed]
+    many = [found for found in measured if found.design == "many"]
+    return {
+        f"of groups that are treated alike at most {MOST_FALSE:.2f} are told apart": all(
+            found.share <= MOST_FALSE for found in alike
+        ),
+        "groups that are not are found at least as often as by the mixed model": (
+            all(found.is_as_powerful for found in differ) if differ else None
+        ),
+        f"with many names and paraphrases intervals are at most {WIDEST} times an oracle's": all(
+            found.ours.width_ratio <= WIDEST for found in many
+        ),
+    }
+
+
+def run(runs: int = RUNS, asked_runs: int = ASKED_RUNS) -> Result:
+    """Ask all truths."""
+    measured = [*measure_truths(runs)]
+    asking = ask_peers(load_study("refunds"), TRUTHS, asked_runs) if asked_runs else Asking({}, [])
+    return Result(
+        "Twins of apps whose truth is known: share of runs in which groups are told apart",
+        ("truth", "names and wordings", "groups", "runs", "Clinometer", "same runs", "mixed model",
+         "independent", *asking.told, "covered", "width by an oracle's"),
+        [found.row(asking) for found in measured],
+        claim(measured),
+        [
+            f"a run has one contrast; same runs: those that the mixed model sees, {MIXED_RUNS} "
+            f"and {MIXED_POWER_RUNS}; {asked_runs} runs of other tools",
+            "few: six names a side and nine wordings, 216 answers; many: 24 and 24, 288 answers",
+            "covered: the mean of all estimates, by intervals in other prompts",
+            *asking.notes,
+            "langfair is left out: it gives numbers and makes no decision",
+            "–: no decision is made, or the outcome cannot be expressed",
         ],
-    )
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cries_wolf")
     parser.add_argument("--runs", type=int, default=RUNS)
-    show(run(parser.parse_args().runs), Console(width=120))
+    parser.add_argument("--asked", type=int, default=ASKED_RUNS)
+    arguments = parser.parse_args()
+    show(run(arguments.runs, arguments.asked), Console(width=200))

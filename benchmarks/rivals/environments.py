@@ -38,10 +38,12 @@ class ToolFailed(Exception):
 
 @dataclass(frozen=True)
 class Tool:
-    """An adapter of `tools/`, and the requirements of its environment (None: this one, or R)."""
+    """An adapter, and the requirements of its environment (None: this one, or R)."""
 
     name: str
     requirements: str | None = "requirements.txt"
+    folder: str = "tools"
+    """Where the adapter lies."""
 
 
 TOOLS = (
@@ -63,7 +65,7 @@ def ask(tool: Tool, runs: Path, folder: Path) -> list[dict[str, Any]]:
     Raises EnvironmentMissing, or ToolFailed where its adapter ended with an error.
     """
     out = folder / f"{tool.name}.jsonl"
-    adapter, file = str(HERE / "adapter.py"), str(HERE / "tools" / f"{tool.name}.py")
+    adapter, file = str(HERE / "adapter.py"), str(HERE / tool.folder / f"{tool.name}.py")
     command = [str(interpreter(tool)), adapter, file, str(runs), str(out)]
     variables = {**os.environ, **VARIABLES}
     if tool.requirements is not None:  # its own packages, not those of this environment

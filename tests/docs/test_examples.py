@@ -42,6 +42,7 @@ EXAMPLES = [
           {"FA_Haiku_edgelist.csv": "lwow/FA_Haiku_edgelist.csv"}),
     Shown("docs/how-to/networks.md", "clinometer network bias FA_Haiku_edgelist.csv --out effects",
           {"FA_Haiku_edgelist.csv": "lwow/FA_Haiku_edgelist.csv"}),
+    Shown("docs/how-to/twins.md", "clinometer twins refunds"),
     Shown("docs/how-to/reasoning.md",
           "clinometer score --study rmiat2025 --instrument reasoning_cost --responses o3-mini",
           {"o3-mini.csv.gz": "rmiat/o3-mini.csv.gz"}),
@@ -49,11 +50,13 @@ EXAMPLES = [
 
 
 def put_files(example: Shown, page: str, folder: Path) -> None:
-    """Put what a block needs into a folder: policy and counts of its page, released answers."""
+    """Put what a block needs into a folder: files that its page shows, and released answers."""
     released = files("clinometer.reference") / "gpt4o_word_associations.csv.gz"
     (folder / "gpt4o.csv").write_bytes(gzip.decompress(released.read_bytes()))
     for policy in re.findall(r"^```yaml\n(name: .*?)^```", page, re.DOTALL | re.MULTILINE)[:1]:
         (folder / "policy.yaml").write_text(policy, encoding="utf-8")
+    for app in re.findall(r"^```yaml\n(anything:.*?)^```", page, re.DOTALL | re.MULTILINE)[:1]:
+        (folder / "app.yaml").write_text(app, encoding="utf-8")
     for table in re.findall(r"^```text\n(race,.*?)^```", page, re.DOTALL | re.MULTILINE)[:1]:
         (folder / "counts.csv").write_text(table, encoding="utf-8")
     for name, source in example.shared.items():

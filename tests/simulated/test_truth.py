@@ -25,8 +25,8 @@ def question(
     )
 
 
-def test_three_models_are_shipped_and_say_what_they_plant() -> None:
-    assert shipped() == ["leaning", "neutral", "refusing"]
+def test_models_are_shipped_and_say_what_they_plant() -> None:
+    assert shipped() == ["any", "leaning", "neutral", "refusing"]
     assert load_truth("neutral").lean_of(question()) == 0
     assert load_truth("refusing").lean_of(question()) == pytest.approx(0.3)
     assert load_truth("refusing").truth.refusals.where == "consistent"

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from openai import OpenAI
 from starlette.testclient import TestClient
 
 import clinometer as cm
+from clinometer.cli.simulating import simulate_command
 from clinometer.contracts.design import Design
 from clinometer.errors import InputError
 from clinometer.simulated.answering import UNKNOWN
 from clinometer.simulated.provider import SimulatedModel
 from clinometer.stimuli import load_study
+from clinometer.viewing.serving import listening
 from clinometer.viewing.simulated_server import make_simulated_app, serve_simulated
 
 PROMPT = 'For the word "agony", pick a word — old or young.'
@@ -111,17 +116,48 @@ def test_what_is_no_request_is_refused(client: TestClient, body: str) -> None:
     assert reply.status_code == 400 and reply.json()["error"]["type"] == "invalid_request_error"
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    file = tmp_path / "own.yaml"
-    file.write_text("lean: {default: 1}\n")
-    command = [sys.executable, "-m", "clinometer", "simulate", str(file), "--port", "0"]
+@contextmanager
+def serving(*arguments: str) -> Iterator[str]:
+    """Serve a model as the command does; gives the address."""
+    command = [sys.executable, "-m", "clinometer", "simulate", *arguments, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().split()[-1]
         finally:
             process.terminate()
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    file = tmp_path / "own.yaml"
+    file.write_text("lean: {default: 1}\n")
+    with serving(str(file)) as address:
+        yield address
+
+
+def test_any_prompt_is_answered_as_planted() -> None:
+    plants = ("--plant", "effect.black_women=40", "--plant", "names=0", "--plant", "paraphrases=0")
+    with serving("--any", *plants) as address, OpenAI(base_url=address, api_key="none") as client:
+        for person, expected in (("Kathleen Olson", "yes"), ("Latoya Washington", "no")):
+            content = f"Do we lend to {person}? Answer yes or no."
+            reply = client.chat.completions.create(
+                model="any", messages=[{"role": "user", "content": content}]
+            )
+            assert reply.choices[0].message.content == expected
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["neutral", "--plant", "names=1"], ["--answers", "text"]]
+)
+def test_what_is_planted_needs_a_model_of_any_prompt(arguments: list[str]) -> None:
+    result = CliRunner().invoke(simulate_command, arguments)
+    assert result.exit_code == 2 and "--any" in result.output
+
+
+def test_small_packets_are_sent_at_once() -> None:
+    with listening(0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP  # then asyncio sets TCP_NODELAY
 
 
 def test_other_clients_reach_it_over_loopback(address: str) -> None:
@@ -136,8 +172,6 @@ def test_other_clients_reach_it_over_loopback(address: str) -> None:
 
 
 def test_a_port_that_is_taken_is_one_line() -> None:
-    import socket
-
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()

@@ -18,6 +18,8 @@ from typing import Any
 from clinometer.contracts.catalogue import INSTRUMENTS
 from clinometer.contracts.simulation import PlantedLean, RecognisedPrompt, SimulatedAnswer
 from clinometer.modes import CHOICES, LIKELIHOODS, LOGITS, TEXT
+from clinometer.simulated.anything import Anything, answer_anything
+from clinometer.simulated.prompts import CHOICE, read_prompt, sort_options
 from clinometer.simulated.recognising import Recognition
 from clinometer.simulated.truth import Simulation
 from clinometer.simulated.writing import REFUSALS, fill_schema, write_text
@@ -105,6 +107,8 @@ class SimulatedReply:
 
 def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall) -> SimulatedReply:
     """Answer a call."""
+    if simulation.truth.anything is not None:
+        return _answer_anything(simulation, simulation.truth.anything, recognition, call)
     question = find_question(recognition, call)
     if question is None and call.kind == LIKELIHOODS:
         ends = [(end, UNLIKELY) for end in call.options or ()]
@@ -113,6 +117,16 @@ def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall
         reply = _list_options(call, {}, 0.0) if call.kind == LOGITS else SimulatedReply(UNKNOWN)
         return replace(reply, recognised=False)
     intention, rng = intend(simulation, question, call)
+    return _write(simulation, call, intention, rng)
+
+
+def _write(
+    simulation: Simulation,
+    call: SimulatedCall,
+    intention: SimulatedAnswer | None,
+    rng: random.Random,
+) -> SimulatedReply:
+    """Write what is to be answered as the call asks for it; None is a refusal."""
     if intention is None:
         return _refusal(simulation, call, rng)
     if call.kind == LIKELIHOODS:
@@ -124,6 +138,23 @@ def answer(simulation: Simulation, recognition: Recognition, call: SimulatedCall
         return SimulatedReply(content, (), intention.reasoning_tokens)
     form = rng.choice(simulation.truth.format)
     return SimulatedReply(write_text(intention, form), (), intention.reasoning_tokens)
+
+
+def _answer_anything(
+    simulation: Simulation, planted: Anything, recognition: Recognition, call: SimulatedCall
+) -> SimulatedReply:
+    """Answer a call whatever its prompt is; two options that it names are the answers."""
+    prompt = read_prompt("\n\n".join(text for _, text in call.messages), recognition.people)
+    allowed = [option.strip() for option in call.options or ()]
+    if call.properties:
+        allowed = [*next(iter(call.properties.values()))]
+    if len(allowed) == 2:
+        options, good_first = sort_options(*allowed)
+        prompt = replace(prompt, kind=CHOICE, options=options, good_first=good_first)
+    rng = call.random(simulation.truth.seed)
+    return _write(
+        simulation, call, answer_anything(planted, prompt, simulation.truth.seed, rng), rng
+    )
 
 
 def _listed_ends(call: SimulatedCall, shares: Mapping[str, float]) -> Iterator[tuple[str, float]]:

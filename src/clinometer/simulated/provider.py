@@ -67,6 +67,16 @@ class SimulatedModel(ModelAPI):
         self.simulation = load_truth(model_name)
         studies = _studies(model_args.get("studies", ()))
         self._recognition = Recognition(studies) if studies else shipped_recognition()
+        self._check_contrasts()
+
+    def plant(self, plants: Sequence[str]) -> None:
+        """Plant fields in place of those of the file, as `load_truth` does."""
+        self.simulation = load_truth(self.model_name, plants)
+        self._check_contrasts()
+
+    def _check_contrasts(self) -> None:
+        if self.simulation.truth.anything is not None:
+            self._recognition.people.check(*self.simulation.truth.anything.contrasts)
 
     async def generate(
         self,

@@ -25,6 +25,7 @@ from clinometer.contracts.simulation import RecognisedPrompt, Recogniser, Word
 from clinometer.errors import ClinometerError
 from clinometer.modes import MODES, TEXT
 from clinometer.modes.likelihood import OPTION, Texts
+from clinometer.simulated.prompts import KnownPeople, shipped_people
 from clinometer.stimuli import Study, load_study, shipped_studies
 
 #: Trials of a cell that are drawn to see every text it has: orders, labels and versions differ.
@@ -194,6 +195,7 @@ class Recognition:
 
     def __init__(self, studies: Iterable[Study] = ()) -> None:
         extra_studies = list(studies)
+        self._extra_studies = extra_studies
         names = {study.name for study in extra_studies}
         shipped = [load_study(name) for name in shipped_studies() if name not in names]
         self._studies = [*extra_studies, *shipped]
@@ -216,6 +218,11 @@ class Recognition:
                     self._recognisers.append(instrument.recognise(study))
         # Beginning of a text → text → a word in its first gap → what asks with this word.
         self._texts: dict[str, dict[SharedText, dict[str, list[TextOrigin]]]] = {}
+
+    @cached_property
+    def people(self) -> KnownPeople:
+        """People whom prompts of no study may name."""
+        return KnownPeople(self._extra_studies) if self._extra_studies else shipped_people()
 
     def find(
         self, messages: Sequence[str], ends: Sequence[str] | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -21,6 +22,7 @@ from clinometer.contracts.simulation import RecognisedPrompt
 from clinometer.errors import ModelError, StudyError, unknown
 from clinometer.modes import LIKELIHOODS
 from clinometer.results.controls import NULLS
+from clinometer.simulated.anything import Anything
 from clinometer.stimuli import Strict
 from clinometer.stimuli.yaml_text import parse_yaml, validate
 from clinometer.texts import read_text
@@ -95,6 +97,9 @@ class Truth(Strict):
     """How answers in free text are written; one of them is drawn."""
     served_as: Annotated[str | None, BeforeValidator(_none)] = None
     """Name of a model in the replies, if not its own."""
+    anything: Anything | None = None
+    """What is planted in answers to any prompt. Then no prompt is one of a study, and of the other
+    fields `refusals.texts`, `served_as` and `seed` count alone."""
     seed: int = 1
 
 
@@ -166,13 +171,15 @@ def shipped() -> list[str]:
     return sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".yaml"))
 
 
-def load_truth(model: str) -> Simulation:
+def load_truth(model: str, plants: Sequence[str] = ()) -> Simulation:
     """Read what is planted in a simulated model.
 
     Parameters
     ----------
     model
         ``neutral``, another name of `shipped`, or the path of a file ending in ``.yaml``.
+    plants
+        Fields in place of those of the file, as ``anything.effect.black_women=1.4``.
 
     Returns
     -------
@@ -194,7 +201,23 @@ def load_truth(model: str) -> Simulation:
             hint = "(or give a file ending in .yaml)"
             raise ModelError(f"{unknown('simulated model', model, shipped())} {hint}")
         content, root = parse_yaml(text, model)
-        truth = validate(Truth, content or {}, root, model)
+        planted = _plant(content or {}, plants)
+        truth = validate(Truth, planted, root, model)
     except StudyError as error:
         raise ModelError(str(error).replace(": study: ", ": ")) from None
-    return Simulation(model, truth, hashlib.sha256(text.encode()).hexdigest())
+    identity = "\n".join([text, *plants])
+    return Simulation(model, truth, hashlib.sha256(identity.encode()).hexdigest())
+
+
+def _plant(content: Any, plants: Sequence[str]) -> Any:
+    """Set fields of a file by their names with dots; raises ModelError if one is malformed."""
+    for plant in plants:
+        place, equals, value = plant.partition("=")
+        *parts, name = place.split(".")
+        fields = content
+        for part in parts:
+            fields = fields.setdefault(part, {}) if isinstance(fields, dict) else None
+        if not equals or not isinstance(fields, dict):
+            raise ModelError(f"plant {plant!r}: needs FIELD=VALUE, as names=0.4")
+        fields[name] = value
+    return content

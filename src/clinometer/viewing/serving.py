@@ -72,7 +72,8 @@ def _serve(directory: Path, port: int, ready: Callable[[str], None]) -> None:
 
 def listening(port: int) -> socket.socket:
     """Listen on 127.0.0.1; raises InputError if the port cannot be had."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # asyncio sets TCP_NODELAY where the protocol is named; else each answer waits some 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOSTS[0], port))

@@ -6,14 +6,15 @@ schema, and vLLM's `structured_outputs` and `guided_choice` are read; everything
 Any key and any name of a model will do. A call without a seed that is repeated word for word gets
 another answer each time, the same ones in every run of the server.
 
-A prompt of no known study is answered by a sentence that says so (`answering.UNKNOWN`).
+A prompt of no known study is answered by a sentence that says so (`answering.UNKNOWN`), but by a
+model that answers anything.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import uvicorn
@@ -38,7 +39,11 @@ BODY_FIELDS = ("n", "seed", "max_tokens", "logprobs", "top_logprobs", "structure
 
 
 def serve_simulated(
-    name: str, port: int, ready: Callable[[str, str], None], studies: Iterable[Study | str] = ()
+    name: str,
+    port: int,
+    ready: Callable[[str, str], None],
+    studies: Iterable[Study | str] = (),
+    plants: Sequence[str] = (),
 ) -> None:
     """Serve a simulated model on 127.0.0.1 until Ctrl-C, which raises KeyboardInterrupt.
 
@@ -52,6 +57,8 @@ def serve_simulated(
         Called with the model's name and the address when it can be asked.
     studies
         Studies, or their files, that it is to know besides those that come with Clinometer.
+    plants
+        Fields in place of those of the model, as `load_truth` takes them.
 
     Raises
     ------
@@ -61,6 +68,7 @@ def serve_simulated(
         If the port cannot be had.
     """
     model = SimulatedModel(name, studies=list(studies))
+    model.plant(plants)
     app = make_simulated_app(model)
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off", ws="none")
     with listening(port) as listener:
