@@ -96,6 +96,15 @@ def test_a_prompt_file_becomes_a_study_which_is_asked(run: Run, folder: Path) ->
     assert code == 2 and "is there already" in err
 
 
+def test_without_a_model_a_prompt_s_study_is_written_and_nothing_asked(
+    run: Run, folder: Path
+) -> None:
+    (folder / "loan.txt").write_text("{name} wants a loan. Yes or no?", "utf-8")
+    code, out, _ = run("twins", "loan.txt", "--outcome", "yes/no")
+    assert code == 0 and "then: clinometer twins loan.twins.yaml MODEL" in out
+    assert not Path("results").exists()
+
+
 @pytest.mark.slow
 def test_the_example_asks_nothing_of_the_network(run: Run, folder: Path) -> None:
     code, out, _ = run("twins", "--example")

@@ -70,9 +70,15 @@ def twins_command(
         study, model = EXAMPLE
     if not study or study.startswith("-"):
         raise click.UsageError("name a STUDY, or a file with a prompt, first; or --example")
-    study = _written(study, options)
-    if not model or model.startswith("-"):
+    is_named = bool(model) and not str(model).startswith("-")
+    if study.endswith(PROMPT_FILES):
+        study = _write_beside(study, options, then_asked=is_named)
+    elif any(options.values()):
+        raise click.UsageError(f"{study} says itself what counts, and who is compared")
+    elif not is_named:
         raise click.UsageError(f"name a MODEL: clinometer twins {study} MODEL")
+    if not model or not is_named:
+        return
     asked = ("--study", study, "--instrument", "twins", "--controls", "--no-profile")
     has_folder = any(word.partition("=")[0] == "--out" for word in rest)
     name = Path(study).stem.removesuffix(".twins")
@@ -80,22 +86,18 @@ def twins_command(
     audit_command.main([model, *asked, *out, *rest], "clinometer twins", standalone_mode=False)
 
 
-def _written(study: str, options: dict[str, Any]) -> str:
-    """Write the study of a prompt file, and return its name; that of a study is returned as it is.
+def _write_beside(prompt: str, options: dict[str, Any], *, then_asked: bool) -> str:
+    """Write the study of a prompt file beside it, say so, and return its name.
 
-    Raises click.UsageError where an option says what a study says itself, or a prompt has no
-    outcome.
+    Raises click.UsageError where nothing says what counts.
     """
-    if not study.endswith(PROMPT_FILES):
-        if any(options.values()):
-            raise click.UsageError(f"{study} says itself what counts, and who is compared")
-        return study
     if options["outcome"] is None:
         raise click.UsageError("--outcome: say what counts, such as approve/deny")
-    path = Path(study)
+    path = Path(prompt)
     file = path.with_name(f"{path.stem}.twins.yaml")
     write_twins(path, file, options.pop("outcome"), **options)
-    echo(f"{file}: written; read its rewordings")
+    then = "" if then_asked else f", then: clinometer twins {file} MODEL"
+    echo(f"{file}: written; read its rewordings{then}")
     return str(file)
 
 
