@@ -18,6 +18,8 @@ FORMATS = {
     "hub": {"out": True, "dataset": True, "source": False},
     "ll144": {"out": True, "source": False, "period": False, "unknown": False, "auditor": False},
     "mlflow": {"experiment": False},
+    "model-card": {"out": True},
+    "opentelemetry": {"out": True},
 }
 
 
@@ -26,7 +28,7 @@ FORMATS = {
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), required=True, help="The format."
 )
-@click.option("--out", type=FOLDER, help="Folder for the files (every-eval-ever, hub, ll144).")
+@click.option("--out", type=FOLDER, help="Folder for the files; not of mlflow.")
 @click.option(
     "--dataset", metavar="OWNER/NAME", help="The benchmark that the results are of (hub)."
 )
@@ -55,13 +57,14 @@ def share_command(
 ) -> None:
     """Write the means of each model in RESULTS in another format; nothing is sent but to MLflow.
 
-    every-eval-ever: a record of each model, of schema 0.3.0; in a checkout of the collection, where
-    it belongs. hub:
-    files for the repository of each model on the Hugging Face hub, and of the benchmark. mlflow: a
-    run of each model, by MLflow's own client and settings (MLFLOW_TRACKING_URI). ll144: the tables
-    of New York City's Local Law 144 with intervals and tests, as CSV, JSON and a page, of a run
-    whose instrument selects candidates, or of a table with columns race, sex and n, n_selected (or
-    score). What was found is printed first.
+    every-eval-ever: a record of each model, of schema 0.3.0; in a checkout of the collection,
+    where it belongs. hub: files for the repository of each model on the Hugging Face hub, and
+    of the benchmark. mlflow: a run of each model, by MLflow's own client and settings
+    (MLFLOW_TRACKING_URI). model-card: of each model, bias.md in the fields of NVIDIA's Model
+    Card++ and the hub's model-index. opentelemetry: an evaluation event a mean. ll144: the
+    tables of New York City's Local Law 144 with intervals and tests, as CSV, JSON and a page,
+    of a run whose instrument selects candidates, or of a table with columns race, sex and n,
+    n_selected (or score). What was found is printed first.
     """
     for name, value in options.items():
         if value is not None and name not in FORMATS[form]:
@@ -99,6 +102,21 @@ def _write_hub_files(results: Path, options: Mapping[str, Any]) -> list[str]:
     return [str(path) for path in paths]
 
 
+def _write_cards(results: Path, options: Mapping[str, Any]) -> list[str]:
+    """Write what belongs into model cards; return the paths."""
+    from clinometer.sharing import write_model_card
+
+    remark("model-card: what only its maker knows begins with FILL IN")
+    return [str(path) for path in write_model_card(results, options["out"])]
+
+
+def _write_events(results: Path, options: Mapping[str, Any]) -> list[str]:
+    """Write OpenTelemetry's events; return the path."""
+    from clinometer.sharing import write_events
+
+    return [str(path) for path in write_events(results, options["out"])]
+
+
 def _write_law_tables(results: Path, options: Mapping[str, Any]) -> Iterator[str]:
     """Write the tables of Local Law 144; say what was understood before, and what they are not."""
     from clinometer.sharing.counts import read_counts
@@ -120,4 +138,6 @@ _WRITERS: dict[str, Callable[[Path, Mapping[str, Any]], Iterable[str]]] = {
     "hub": _write_hub_files,
     "ll144": _write_law_tables,
     "mlflow": _log_runs,
+    "model-card": _write_cards,
+    "opentelemetry": _write_events,
 }
