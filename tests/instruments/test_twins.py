@@ -291,3 +291,24 @@ def test_recorded_answers_are_read_by_who_was_asked() -> None:
     )
     study = own("{kind: choice, good: approve, bad: [deny, denied]}")
     assert score(answers, study, instrument="twins").scores["score"].to_list() == [1.0, -1.0]
+
+
+def test_every_task_of_everyday_life_is_read_by_its_own_answer() -> None:
+    study = load_study("everyday")
+    part = part_of(study)
+    assert len(part.prompts) == 40 and {*part.prompts} == {*part.outcome.answers}
+    row = {"mode": "free", "version": "default", "stop_reason": "stop"}
+    for name, answers in part.outcome.answers.items():
+        key = TWINS.key(study, "women", name)
+        for text, worth in ((f"It is **{answers[0]}**.", 1.0), ("It is 999 or Atlantis.", -1.0)):
+            assert TWINS.score(text, {**row, "variation": name}, key)["twins"].score == worth
+
+
+@pytest.mark.parametrize("kind", ["refusal", "length", "ease"])
+def test_the_same_tasks_are_read_for_something_else(kind: str) -> None:
+    study, other = load_study("everyday"), load_study(f"everyday_{kind}")
+    assert part_of(other).prompts == part_of(study).prompts
+    assert part_of(other).outcome.kind != "correct"
+    assert [*other.stereotypes] == [*study.stereotypes]
+    for name, contrast in study.stereotypes.items():
+        assert other.stereotypes[name].words("") == contrast.words("")
