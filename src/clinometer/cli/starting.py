@@ -77,8 +77,8 @@ def _start_twins(prompt: Path | None, outcome: str | None, out: Path) -> None:
     """Write the study of a prompt's twins, where there is a prompt or a person names one."""
     if prompt is None and sys.stdin.isatty():
         question = "A file with a prompt of the system, which has a {place} for a person (or none)"
-        named = str(click.prompt(question, default="", show_default=False)).strip()
-        prompt = Path(named) if named else None
+        file_name = str(click.prompt(question, default="", show_default=False)).strip()
+        prompt = Path(file_name) if file_name else None
     if prompt is None:
         if outcome is not None:
             raise InputError("--outcome: of a --prompt")

@@ -70,14 +70,14 @@ def twins_command(
         study, model = EXAMPLE
     if not study or study.startswith("-"):
         raise click.UsageError("name a STUDY, or a file with a prompt, first; or --example")
-    is_named = bool(model) and not str(model).startswith("-")
+    has_model = bool(model) and not str(model).startswith("-")
     if study.endswith(PROMPT_FILES):
-        study = _write_beside(study, options, then_asked=is_named)
+        study = _write_study(study, options, then_asked=has_model)
     elif any(options.values()):
         raise click.UsageError(f"{study} says itself what counts, and who is compared")
-    elif not is_named:
+    elif not has_model:
         raise click.UsageError(f"name a MODEL: clinometer twins {study} MODEL")
-    if not model or not is_named:
+    if not model or not has_model:
         return
     asked = ("--study", study, "--instrument", "twins", "--controls", "--no-profile")
     has_folder = any(word.partition("=")[0] == "--out" for word in rest)
@@ -86,7 +86,7 @@ def twins_command(
     audit_command.main([model, *asked, *out, *rest], "clinometer twins", standalone_mode=False)
 
 
-def _write_beside(prompt: str, options: dict[str, Any], *, then_asked: bool) -> str:
+def _write_study(prompt: str, options: dict[str, Any], *, then_asked: bool) -> str:
     """Write the study of a prompt file beside it, say so, and return its name.
 
     Raises click.UsageError where nothing says what counts.

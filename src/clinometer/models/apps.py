@@ -158,14 +158,14 @@ def _call_function(name: str, function: Callable[..., Any]) -> Answer:
         asked = messages[0]["content"] if len(messages) == 1 else [*messages]
         try:
             if inspect.iscoroutinefunction(function):
-                given = await function(asked)
+                value = await function(asked)
             else:
-                given = await asyncio.to_thread(function, asked)
+                value = await asyncio.to_thread(function, asked)
         except Exception as error:  # a function may raise what it likes
             raise AppFailure(400, f"app/{name}: {type(error).__name__}: {error}") from error
-        text = _as_text(given)
+        text = _as_text(value)
         if text is None:
-            raise AppFailure(400, f"app/{name} gave {type(given).__name__}, and no text")
+            raise AppFailure(400, f"app/{name} gave {type(value).__name__}, and no text")
         return text
 
     return answer

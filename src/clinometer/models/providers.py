@@ -242,11 +242,11 @@ def check_provider(model: str) -> str:
     Raises ModelError as `check_model_name` does, and where nothing installed has the provider.
     """
     provider = check_model_name(model).partition("/")[0]
-    known = PROVIDERS.keys() | _inspect_providers()
-    if len(known) == len(PROVIDERS) or provider in known:
+    providers = PROVIDERS.keys() | _inspect_providers()
+    if len(providers) == len(PROVIDERS) or provider in providers:
         return model
-    near = difflib.get_close_matches(provider, known, n=2)
-    hint = f"; did you mean {' or '.join(near)}?" if near else f": {', '.join(sorted(known))}"
+    near = difflib.get_close_matches(provider, providers, n=2)
+    hint = f"; did you mean {' or '.join(near)}?" if near else f": {', '.join(sorted(providers))}"
     raise ModelError(f"model {model!r}: no provider {provider!r} is known{hint}")
 
 

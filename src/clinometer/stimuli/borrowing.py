@@ -82,5 +82,7 @@ def _take_wordings(instrument: str, part: Mapping[str, Any], load: Load) -> dict
     parts = study.instruments.parts()
     if instrument not in parts:
         raise StudyError(unknown(f"part of {study.name}", instrument, parts))
-    taken = parts[instrument]
-    return {**(taken.model_dump() if isinstance(taken, BaseModel) else taken), **rest}
+    source_part = parts[instrument]
+    if isinstance(source_part, BaseModel):
+        source_part = source_part.model_dump()
+    return {**source_part, **rest}
