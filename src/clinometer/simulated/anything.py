@@ -173,7 +173,7 @@ def _choose(
 def _write_number(planted: Anything, prompt: AnyPrompt, value: float) -> str:
     lowest, highest = prompt.ends or (planted.lowest, planted.highest)
     number = lowest + (1 + value) / 2 * (highest - lowest)
-    return f"{number:.0f}" if highest - lowest >= 20 else f"{number:.1f}"
+    return str(round(number) if highest - lowest >= 20 else round(number, 1))
 
 
 def _write_prose(planted: Anything, value: float, warm: float, rng: random.Random) -> str:
