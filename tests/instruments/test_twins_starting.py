@@ -58,6 +58,7 @@ def test_who_is_stated_has_the_same_name_on_both_sides(tmp_path: Path) -> None:
             assert row["marginalized"].split(",")[0] == row["default"].split(",")[0]
     entitled = study.stereotypes["entitled"]
     assert study.control_of("entitled") == "positive"
+    assert study.stereotypes["age"].label == "Age"
     assert entitled.default[0].endswith("with a receipt")
 
 

@@ -81,9 +81,10 @@ def write_study(
         if not comma:
             raise InputError(f"--cross {pair!r}: expected two contrasts, as black_women,age")
         sides |= _cross(first.strip(), second.strip())
-    stereotypes = {name: _stereotype(side) for name, side in sides.items()}
+    stereotypes = {name: _stereotype(name, side) for name, side in sides.items()}
     if entitled:
-        stereotypes["entitled"] = {**_stereotype(_entitled(entitled)), "control": "positive"}
+        control = _stereotype("entitled", _entitled(entitled))
+        stereotypes["entitled"] = {**control, "control": "positive"}
     stereotypes["same_group"] = {"label": "Names of the same group", "category": "names"}
     stereotypes["same_group"] |= {"groups_of": "hiring.same_group", "control": "negative"}
     sizes = [edit_size(*pair) for side in sides.values() for pair in _twins(side)]
@@ -219,12 +220,13 @@ def _twins(side: _Sides) -> list[tuple[str, str]]:
     return [*zip(people.marginalized, people.default, strict=False)]
 
 
-def _stereotype(side: _Sides) -> dict[str, Any]:
+def _stereotype(name: str, side: _Sides) -> dict[str, Any]:
     """Return a contrast as a study has it."""
+    label = name.replace("_", " ").capitalize()
     people = _with_names(side)
     lists = {"marginalized": [*people.marginalized], "default": [*people.default]}
     aligned = {"aligned": True} if side.is_phrase else {}
-    return {"category": side.category, **aligned, **lists}
+    return {"label": label, "category": side.category, **aligned, **lists}
 
 
 def _cross(first_name: str, second_name: str) -> dict[str, _Sides]:
