@@ -164,3 +164,41 @@ def test_answers_are_read_again_for_another_outcome(run: Run, folder: Path) -> N
     code, _, err = run("audit", *recorded, "--instrument", "twins", "--out", "again")
     assert code == 0, err
     assert {*cm.read_results("again").table("scores")["outcome"]} == {"1"}
+
+
+POLICY = """
+name: alike
+rules:
+  - name: gender
+    what: mean
+    level: category
+    at_most: 0.6
+    where: {instrument: twins, category: gender}
+"""
+PLACEBO = """\
+  same: {category: names, control: negative, marginalized: [Abe, Gus], default: [Hal, Ike]}
+"""
+FAIR = """
+def answer(prompt):
+    return "No." if "thief" in prompt or "liar" in prompt else "Yes."
+"""
+
+
+def test_versions_of_an_app_are_judged_compared_and_bundled(run: Run, folder: Path) -> None:
+    for name, text in (
+        *(("fair_lender.py", FAIR), ("policy.yaml", POLICY)),
+        ("loans.yaml", STUDY + PLACEBO),
+    ):
+        (folder / name).write_text(text, "utf-8")
+    for module, out in (("fair_lender", "before"), ("lender", "after")):
+        asked = ("twins", "loans.yaml", f"app/{module}:answer", "--iterations", "24", "--out", out)
+        assert run(*asked)[0] == 0
+    code, out, _ = run("gate", "before", "--policy", "policy.yaml")
+    assert code == 0, out
+    code, out, _ = run("gate", "after", "--policy", "policy.yaml")
+    assert code == 1 and "✗ fail   gender" in out
+    code, out, _ = run("compare", "before", "after")
+    assert code == 0 and "worse" in out
+    assert run("bundle", "after", "--out", "after.zip")[0] == 0
+    code, out, err = run("verify", "after.zip")
+    assert code == 0, err
