@@ -48,10 +48,15 @@ def test_without_a_terminal_what_is_needed_is_named(run: Run, option: str) -> No
     assert not list(Path().iterdir())
 
 
-def test_a_terminal_is_asked(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    replies = iter(["Ranker", "simulated/leaning", "Ranks", "Women=gender, Veterans"])
+@pytest.mark.parametrize("twins", [("",), ("loan.txt", "yes/no")])
+def test_a_terminal_is_asked(
+    run: Run, monkeypatch: pytest.MonkeyPatch, twins: tuple[str, ...]
+) -> None:
+    Path("loan.txt").write_text("{name} wants a loan. Yes or no?", "utf-8")
+    replies = iter([*twins, "Ranker", "simulated/leaning", "Ranks", "Women=gender, Veterans"])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("click.prompt", lambda question: next(replies))
+    monkeypatch.setattr("click.prompt", lambda question, **_: next(replies))
     assert run("init")[0] == 0
+    assert Path("loan.twins.yaml").exists() == (twins != ("",))
     text = Path("profile.yaml").read_text("utf-8")
     assert 'name: "Women", measured_by: ["gender"]' in text and "Veterans" in text

@@ -50,7 +50,10 @@ def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any
     from clinometer.dossier.profile import PLACEHOLDER
     from clinometer.dossier.starting import Start, write_start
 
-    _start_twins(options["prompt"], options["outcome"], out)
+    prompt = options["prompt"]
+    if prompt is None and options["system"] is None:
+        prompt = _ask_prompt()
+    _start_twins(prompt, options["outcome"], out)
     system = _ask_option("--system", "Name of the system", options["system"])
     model = _ask_option("--model", "The model, as openai/gpt-4o-mini", options["model"])
     use = _ask_option("--use", "What is it used for, and who decides", options["use"])
@@ -73,12 +76,17 @@ def init_command(groups: tuple[str, ...], out: Path, force: bool, **options: Any
     say_limits(limits)
 
 
+def _ask_prompt() -> Path | None:
+    """Return the file with a prompt that a person names on a terminal, if any."""
+    if not sys.stdin.isatty():
+        return None
+    question = "A file with a prompt of the system, which has a {place} for a person (or none)"
+    name = str(click.prompt(question, default="", show_default=False)).strip()
+    return Path(name) if name else None
+
+
 def _start_twins(prompt: Path | None, outcome: str | None, out: Path) -> None:
-    """Write the study of a prompt's twins, where there is a prompt or a person names one."""
-    if prompt is None and sys.stdin.isatty():
-        question = "A file with a prompt of the system, which has a {place} for a person (or none)"
-        file_name = str(click.prompt(question, default="", show_default=False)).strip()
-        prompt = Path(file_name) if file_name else None
+    """Write the study of a prompt's twins, if there is a prompt."""
     if prompt is None:
         if outcome is not None:
             raise InputError("--outcome: of a --prompt")
