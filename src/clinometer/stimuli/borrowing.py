@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from clinometer.errors import StudyError, unknown
 from clinometer.stimuli.study import Study
+from clinometer.stimuli.wording import Instruments
 from clinometer.stimuli.yaml_text import line_of
 
 #: What says whom a stereotype compares.
@@ -75,13 +76,18 @@ def _take_groups(_: str, stereotype: Mapping[str, Any], load: Load) -> dict[str,
 def _take_wordings(instrument: str, part: Mapping[str, Any], load: Load) -> dict[str, Any]:
     """Return a part with that of another study in the place of ``wordings_of``.
 
-    Fields that stand beside it go before those that are taken.
+    Fields that stand beside it go before those that are taken. A part of an instrument that
+    Clinometer does not ship is left as it is where no shipped study has one.
     """
     rest = {**part}
-    study = load(str(rest.pop("wordings_of")))
-    parts = study.instruments.parts()
+    try:
+        parts = load(str(rest.pop("wordings_of"))).instruments.parts()
+    except StudyError:
+        if instrument in Instruments.model_fields:
+            raise
+        parts = {}
     if instrument not in parts:
-        raise StudyError(unknown(f"part of {study.name}", instrument, parts))
+        return {**part}
     source_part = parts[instrument]
     if isinstance(source_part, BaseModel):
         source_part = source_part.model_dump()
