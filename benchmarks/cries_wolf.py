@@ -37,10 +37,18 @@ from benchmarks.stand_truths import HARDER, TRUTHS, StandTruth, draw_trials, man
 from clinometer.simulated.prompts import KnownPeople
 from clinometer.stimuli import load_study
 
-#: Of truths in which groups are alike, and of those in which they are not.
-RUNS, POWER_RUNS = 2_000, 400
-#: Of which R sees the first, and how often other tools ask.
-MIXED_RUNS, MIXED_POWER_RUNS, ASKED_RUNS = 100, 100, 30
+#: What is asked, and whether groups are alike → runs, and how many of them R sees.
+SAMPLES = {
+    ("few", True): (2_000, 100),
+    ("few", False): (400, 100),
+    ("harder", True): (400, 40),
+    ("harder", False): (200, 60),
+    ("many", True): (400, 40),
+    ("many", False): (400, 100),
+}
+RUNS = 2_000
+#: How often other tools ask.
+ASKED_RUNS = 10
 ITERATIONS, MANY_ITERATIONS = 24, 12
 MOST_FALSE, WIDEST = 0.06, 1.25
 
@@ -106,15 +114,14 @@ def measure_truths(runs: int) -> Iterator[Measured]:
     study = many_people()
     many = Asked("many", draw_trials(study, MANY_ITERATIONS), KnownPeople([study]))
     for truth in (*TRUTHS, *HARDER):
-        most = RUNS if truth.alike else POWER_RUNS
-        mixed_runs = min(runs, MIXED_RUNS if truth.alike else MIXED_POWER_RUNS)
         for asked in (few, many) if truth.name in MANY else (few,):
-            n = min(runs, most if asked is few else POWER_RUNS)
+            design = "harder" if asked is few and truth in HARDER else asked.name
+            n, n_mixed = (min(runs, most) for most in SAMPLES[design, truth.alike])
             yield Measured(
                 truth,
                 asked.name,
                 measure_truth(asked, truth, n),
-                measure_mixed_model(asked, truth, mixed_runs),
+                measure_mixed_model(asked, truth, n_mixed),
             )
 
 
@@ -147,8 +154,8 @@ def run(runs: int = RUNS, asked_runs: int = ASKED_RUNS) -> Result:
         [found.row(asking) for found in measured],
         claim(measured),
         [
-            f"a run has one contrast; same runs: those that the mixed model sees, {MIXED_RUNS} "
-            f"and {MIXED_POWER_RUNS}; {asked_runs} runs of other tools",
+            "a run has one contrast; same runs: the first 40 to 100, which the mixed model sees; "
+            f"{asked_runs} runs of other tools",
             "few: six names a side and nine wordings, 216 answers; many: 24 and 24, 288 answers",
             "covered: the mean of all estimates, by intervals in other prompts",
             *asking.notes,
