@@ -166,14 +166,14 @@ def _choose(
     p = _probability(total + (planted.order if prompt.good_first else -planted.order))
     good, bad = prompt.options
     is_good = rng.random() < p
-    chosen = ChosenOption(good if is_good else bad, alone=True)
-    return SimulatedAnswer(1.0 if is_good else -1.0, (chosen,), shares={good: p, bad: 1 - p})
+    option = ChosenOption(good if is_good else bad, alone=True)
+    return SimulatedAnswer(1.0 if is_good else -1.0, (option,), shares={good: p, bad: 1 - p})
 
 
 def _write_number(planted: Anything, prompt: AnyPrompt, value: float) -> str:
     lowest, highest = prompt.ends or (planted.lowest, planted.highest)
     number = lowest + (1 + value) / 2 * (highest - lowest)
-    return f"{number:.0f}" if highest - lowest >= 20 else f"{number:.1f}"
+    return str(round(number) if highest - lowest >= 20 else round(number, 1))
 
 
 def _write_prose(planted: Anything, value: float, warm: float, rng: random.Random) -> str:
