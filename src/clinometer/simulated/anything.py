@@ -166,8 +166,8 @@ def _choose(
     p = _probability(total + (planted.order if prompt.good_first else -planted.order))
     good, bad = prompt.options
     is_good = rng.random() < p
-    chosen = ChosenOption(good if is_good else bad, alone=True)
-    return SimulatedAnswer(1.0 if is_good else -1.0, (chosen,), shares={good: p, bad: 1 - p})
+    option = ChosenOption(good if is_good else bad, alone=True)
+    return SimulatedAnswer(1.0 if is_good else -1.0, (option,), shares={good: p, bad: 1 - p})
 
 
 def _write_number(planted: Anything, prompt: AnyPrompt, value: float) -> str:
