@@ -552,7 +552,8 @@ def test_another_policy_does_not_continue_a_run(plan, tmp_path):
 
 def test_a_malformed_policy_is_refused_before_anything_is_asked(tmp_path):
     (tmp_path / "policy.yaml").write_text("name: p", encoding="utf-8")
-    arguments = ["mockllm/m", "--policy", str(tmp_path / "policy.yaml"), "--out", str(tmp_path / "run")]
+    run = tmp_path / "run"
+    arguments = ["mockllm/m", "--policy", str(tmp_path / "policy.yaml"), "--out", str(run)]
     with pytest.raises(InputError, match="rules: Field required"):
         run_command.main(arguments, standalone_mode=False)
     assert not (tmp_path / "run").exists()
