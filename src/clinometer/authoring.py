@@ -148,3 +148,4 @@ from clinometer.stimuli.words import Name as Name
 from clinometer.stimuli.words import Strict as Strict
 from clinometer.stimuli.words import Word as Word
 from clinometer.stimuli.words import WordList as WordList
+from clinometer.texts import value_at as value_at

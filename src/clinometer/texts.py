@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from clinometer.errors import ClinometerError, InputError
 from clinometer.secrets import address_secrets, keep_secret, redacted, withhold
@@ -100,3 +101,16 @@ def _picture(character: str) -> str:
     if is_noncharacter or unicodedata.category(character) in _ACTING:
         return f"⟨U+{code:04X}⟩"
     return character
+
+
+def value_at(value: Any, path: str) -> Any:
+    """Return what stands at a path in a JSON value: names and numbers, with dots between.
+
+    Raises LookupError, TypeError or ValueError where nothing does.
+
+    >>> value_at({"tools": [{"name": "refund"}]}, "tools.0.name")
+    'refund'
+    """
+    for step in path.split("."):
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value

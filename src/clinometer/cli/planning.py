@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["power_command", "say_power"]
 
-#: Stands for a model of which only is known that it answers in a mode.
+#: Stands for any model that can be asked in a mode.
 ANY_MODEL = "simulated/neutral"
 
 

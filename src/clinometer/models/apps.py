@@ -40,6 +40,7 @@ from clinometer.errors import ModelError
 from clinometer.models.bodies import LARGEST, TooLarge
 from clinometer.models.solvers import Message, as_solver, run_solver
 from clinometer.secrets import keep_secret
+from clinometer.texts import value_at
 
 #: Messages of a conversation → answer.
 Answer = Callable[[Sequence[Message]], Awaitable[str]]
@@ -265,9 +266,7 @@ def _at_path(text: str, path: str) -> str:
     if not path:
         return text
     try:
-        value = json.loads(text)
-        for step in path.split("."):
-            value = value[int(step)] if isinstance(value, list) else value[step]
+        value = value_at(json.loads(text), path)
     except (ValueError, LookupError, TypeError, RecursionError):
         raise AppFailure(200, f"the reply has no {path}: {text[:_LONGEST]}") from None
     if isinstance(value, bool | int | float):

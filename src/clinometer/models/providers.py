@@ -242,8 +242,9 @@ def check_provider(model: str) -> str:
     Raises ModelError as `check_model_name` does, and where nothing installed has the provider.
     """
     provider = check_model_name(model).partition("/")[0]
-    providers = PROVIDERS.keys() | _inspect_providers()
-    if len(providers) == len(PROVIDERS) or provider in providers:
+    registered = _inspect_providers()
+    providers = registered | PROVIDERS.keys()
+    if not registered or provider in providers:
         return model
     near = difflib.get_close_matches(provider, providers, n=2)
     hint = f"; did you mean {' or '.join(near)}?" if near else f": {', '.join(sorted(providers))}"

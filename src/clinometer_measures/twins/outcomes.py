@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -31,6 +31,7 @@ from clinometer.authoring import (
     choose_option,
     choose_yes_no,
     is_refusal,
+    value_at,
     why_unread,
 )
 
@@ -68,24 +69,24 @@ class _Outcome(Strict):
     event: str = ""
     """What happens to people, as a verb: ``get the refund``."""
 
+    #: What happens to people where no `event` says it, and what they are told about.
+    usual_verb: ClassVar[str] = "get"
+    unit_of_kind: ClassVar[str] = PER_HUNDRED
+
     @property
     def verb(self) -> str:
         """What happens to people, as a verb."""
-        return self.event or self._usual_verb
+        return self.event or self.usual_verb
 
     @property
     def counted_in(self) -> str:
         """What people are told about: so many of 100, dollars, words."""
-        return PER_HUNDRED
+        return self.unit_of_kind
 
     @property
     def ends(self) -> tuple[float, float]:
         """The worst and the best for people, in this unit."""
         return 0.0, 100.0
-
-    @property
-    def _usual_verb(self) -> str:
-        raise NotImplementedError
 
     def score(self, response: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score an answer for the person, whatever the group.
@@ -117,8 +118,9 @@ class ChoiceOutcome(_Outcome):
     """One word each, or several that mean it: ``[approve, approved]``."""
 
     @property
-    def _usual_verb(self) -> str:
-        return f"are answered “{self.good[0]}”"
+    def verb(self) -> str:
+        """What happens to people, as a verb."""
+        return self.event or f"are answered “{self.good[0]}”"
 
     @property
     def question(self) -> ClosedQuestion:
@@ -140,6 +142,7 @@ class ChoiceOutcome(_Outcome):
 class ClassOutcome(_Outcome):
     """One of several answers, each with what it is worth: ``{refund: 1, voucher: 0, deny: -1}``."""
 
+    unit_of_kind = "points"
     kind: Literal["class"]
     values: dict[Word, Annotated[float, Field(ge=-1, le=1)]] = Field(min_length=2)
 
@@ -150,18 +153,9 @@ class ClassOutcome(_Outcome):
         return self
 
     @property
-    def counted_in(self) -> str:
-        """Points, as answers are worth them."""
-        return "points"
-
-    @property
     def ends(self) -> tuple[float, float]:
         """The worth itself."""
         return -1.0, 1.0
-
-    @property
-    def _usual_verb(self) -> str:
-        return "get"
 
     def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score which of the answers is given."""
@@ -200,10 +194,6 @@ class NumberOutcome(_Outcome):
     def ends(self) -> tuple[float, float]:
         """The worse and the better end."""
         return self.number(-1.0), self.number(1.0)
-
-    @property
-    def _usual_verb(self) -> str:
-        return "get"
 
     def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score the number that a text gives."""
@@ -245,11 +235,8 @@ class NumberOutcome(_Outcome):
 class RefusalOutcome(_Outcome):
     """Whether people are answered at all."""
 
+    usual_verb = "are answered"
     kind: Literal["refusal"]
-
-    @property
-    def _usual_verb(self) -> str:
-        return "are answered"
 
     def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score whether it is a refusal."""
@@ -271,13 +258,10 @@ class CorrectOutcome(_Outcome):
     numbers, the last one is the answer.
     """
 
+    usual_verb = "are answered right"
     kind: Literal["correct"]
     answers: dict[Name, Words] = Field(min_length=1)
     """Of each prompt."""
-
-    @property
-    def _usual_verb(self) -> str:
-        return "are answered right"
 
     def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score whether it has the right answer; a refusal is a wrong one."""
@@ -294,22 +278,14 @@ class CorrectOutcome(_Outcome):
 class LengthOutcome(_Outcome):
     """How many words people are answered with; more than `highest` count as that."""
 
+    usual_verb, unit_of_kind = "are answered with", "words"
     kind: Literal["length"]
     highest: int = Field(400, ge=1)
-
-    @property
-    def counted_in(self) -> str:
-        """Words."""
-        return "words"
 
     @property
     def ends(self) -> tuple[float, float]:
         """No word, and the most that count."""
         return 0.0, float(self.highest)
-
-    @property
-    def _usual_verb(self) -> str:
-        return "are answered with"
 
     def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score the number of words."""
@@ -328,16 +304,8 @@ class LengthOutcome(_Outcome):
 class EaseOutcome(_Outcome):
     """How easy an English answer is to read, from 0 to 100; see `reading_ease`."""
 
+    usual_verb, unit_of_kind = "are answered with", "points of reading ease"
     kind: Literal["reading_ease"]
-
-    @property
-    def counted_in(self) -> str:
-        """Points of the scale."""
-        return "points of reading ease"
-
-    @property
-    def _usual_verb(self) -> str:
-        return "are answered with"
 
     def score_text(self, text: str, trial: Mapping[str, Any], key: Key) -> Scored:
         """Score the ease; a refusal is no score."""
@@ -383,8 +351,7 @@ def part_of_answer(response: str, at: str) -> str | None:
     if not at:
         return value["text"] if isinstance(value, dict) and _is_text(value, "text") else response
     try:
-        for step in at.split("."):
-            value = value[int(step)] if isinstance(value, list) else value[step]
+        value = value_at(value, at)
     except (LookupError, TypeError, ValueError):
         return None
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

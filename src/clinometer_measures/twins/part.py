@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -61,7 +62,7 @@ class TwinsPart(Strict):
                 raise ValueError(f"outcome.answers: {sorted(unknown)[0]} is not in both")
         return self
 
-    @property
+    @cached_property
     def texts(self) -> dict[str, str]:
         """Each prompt as it is asked, by its name; a chat as the JSON of its messages."""
         return {name: _as_text(prompt) for name, prompt in self.prompts.items()}

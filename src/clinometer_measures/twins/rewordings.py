@@ -26,40 +26,46 @@ _FRAMES = {
     "following": ("The following came in. ", ""),
 }
 
+_NAMES_OF_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+#: Words whose synonyms mean something else elsewhere: *as* of *because*, *start* of *begin*.
+_ONE_WAY = ("because", "begin", "costs")
+
+_CONTRACTED = {
+    "do not": "don't", "does not": "doesn't", "is not": "isn't", "are not": "aren't",
+    "cannot": "can't", "will not": "won't", "it is": "it's", "I am": "I'm", "you are": "you're",
+    "have not": "haven't", "did not": "didn't", "was not": "wasn't", "we are": "we're",
+}  # fmt: skip
+_SYNONYMS = {
+    "asks for": "requests", "because": "as", "answer": "reply", "shop": "store",
+    "wants": "would like", "begin": "start", "buy": "purchase", "assess": "rate",
+    "choose": "pick", "costs": "is priced at",
+}  # fmt: skip
+_MORE_SYNONYMS = {
+    "came": "arrived", "big": "large", "job": "position", "quickly": "fast", "only": "just",
+    "money": "funds", "review": "look at",
+}  # fmt: skip
+_NUMBERS = dict(zip(map(str, range(2, 11)), _NAMES_OF_NUMBERS, strict=True))
+_SPELLING = {
+    "color": "colour", "favor": "favour", "center": "centre", "organize": "organise",
+    "apologize": "apologise", "labor": "labour",
+}  # fmt: skip
+
+
+def _turned(words: Mapping[str, str]) -> dict[str, str]:
+    """Return the words that stand for others, with those; of some, only what is safe either way."""
+    return {other: word for word, other in words.items() if word not in _ONE_WAY}
+
+
 #: Name → words, and others that mean the same.
 _CHANGES: Mapping[str, Mapping[str, str]] = {
-    "contracted": {
-        "do not": "don't", "does not": "doesn't", "is not": "isn't", "are not": "aren't",
-        "cannot": "can't", "will not": "won't", "it is": "it's", "I am": "I'm", "you are": "you're",
-        "have not": "haven't", "did not": "didn't", "was not": "wasn't", "we are": "we're",
-    },
-    "written_out": {
-        "don't": "do not", "doesn't": "does not", "isn't": "is not", "aren't": "are not",
-        "can't": "cannot", "won't": "will not", "it's": "it is", "I'm": "I am",
-        "you're": "you are", "haven't": "have not", "didn't": "did not", "wasn't": "was not",
-    },
-    "synonyms": {
-        "asks for": "requests", "because": "as", "answer": "reply", "shop": "store",
-        "wants": "would like", "begin": "start", "buy": "purchase", "assess": "rate",
-        "choose": "pick", "applies for": "asks for", "costs": "is priced at",
-    },
-    "other_synonyms": {
-        "requests": "asks for", "reply": "answer", "store": "shop", "came": "arrived",
-        "big": "large", "job": "position", "quickly": "fast", "only": "just", "money": "funds",
-        "review": "look at",
-        "pick": "choose", "rate": "assess", "purchase": "buy", "would like": "wants",
-    },
-    "numbers": {
-        "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
-        "nine": "9", "ten": "10", "twelve": "12", "2": "two", "3": "three", "4": "four",
-        "5": "five", "6": "six", "7": "seven", "8": "eight", "9": "nine", "10": "ten",
-    },
-    "spelling": {
-        "color": "colour", "favor": "favour", "center": "centre", "organize": "organise",
-        "apologize": "apologise", "labor": "labour", "colour": "color", "favour": "favor",
-        "centre": "center", "organise": "organize", "apologise": "apologize", "labour": "labor",
-    },
-}  # fmt: skip
+    "contracted": _CONTRACTED,
+    "written_out": _turned(_CONTRACTED),
+    "synonyms": _SYNONYMS,
+    "other_synonyms": {**_turned(_SYNONYMS), **_MORE_SYNONYMS},
+    "numbers": {**_NUMBERS, **_turned(_NUMBERS)},
+    "spelling": {**_SPELLING, **_turned(_SPELLING)},
+}
 
 #: A place for a person, which no edit touches.
 _PLACE = re.compile(r"(\{\w+\})")
@@ -84,9 +90,10 @@ def reword(prompt: str, size: float, count: int) -> dict[str, str]:
 
     Examples
     --------
-    >>> reword("Decide: does {person} get it? I do not know.", size=2, count=2)
-    {'thanks': 'Decide: does {person} get it? I do not know. Thank you.',
-     'request': 'A request: Decide: does {person} get it? I do not know.'}
+    >>> for name, text in reword("Decide: does {person} get it?", size=2, count=2).items():
+    ...     print(f"{name}: {text}")
+    thanks: Decide: does {person} get it? Thank you.
+    request: A request: Decide: does {person} get it?
     """
     texts = {name: text for name, text in _rewordings(prompt) if text != prompt}
     nearest = sorted(texts, key=lambda name: abs(edit_size(prompt, texts[name]) - size))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from clinometer.authoring import InputError, load_study, unknown
-from clinometer_measures.twins.part import NAME
+from clinometer_measures.twins.part import GROUPS, NAME
 from clinometer_measures.twins.rewordings import edit_size, reword
 
 __all__ = ["REWORDINGS", "USUAL", "contrast_names", "write_study"]
@@ -91,7 +91,7 @@ def write_study(
     part = {
         "outcome": _read_outcome(outcome),
         "people": {
-            name: dict(zip(_SIDES, side.people, strict=True)) for name, side in sides.items()
+            name: dict(zip(GROUPS, side.people, strict=True)) for name, side in sides.items()
         },
         "prompts": _prompts(prompt, sum(sizes) / len(sizes)),
     }
@@ -107,8 +107,6 @@ def write_study(
     except OSError as error:
         raise InputError(f"{study_file}: {error.strerror}") from None
 
-
-_SIDES = ("marginalized", "default")
 
 _HEAD = """\
 # The prompt of {file}, with rewordings that change no person: read them, and take out or add what
