@@ -41,6 +41,15 @@ def test_rewordings_as_large_as_another_name_come_first() -> None:
     assert sizes[0] == 2
 
 
+def test_a_part_of_a_number_or_a_name_is_no_word() -> None:
+    kept = "{person} owes $2,000 since 9:40, or 3.5 per-job fees, the job's 10% and x2."
+    others = reword(kept, 1, 20)
+    assert not {"numbers", "synonyms", "other_synonyms"} & {*others}
+    changed = reword("{person} came 9 days late. Do not answer.", 1, 20)
+    assert changed["numbers"] == "{person} came nine days late. Do not answer."
+    assert changed["contracted"] == "{person} came 9 days late. Don't answer."
+
+
 def test_every_shipped_contrast_is_of_different_people(tmp_path: Path) -> None:
     names = contrast_names()
     study = written(tmp_path, contrasts=names)

@@ -37,13 +37,17 @@ def twins(
     Results
         As of `audit`, with its errors.
     """
-    name = Path(study).stem.removesuffix(".twins")
     options = PlanOptions((str(study),), ("twins",), controls=True)
     return audit(
         as_model(system) if callable(system) else system,
         size=size,
-        directory=directory or Path("results") / f"twins-{name}",
+        directory=directory or twins_directory(study),
         options=options,
         asking=asking,
         profile=False,
     )
+
+
+def twins_directory(study: str | Path) -> Path:
+    """Return where the results of a study of twins are written by default."""
+    return Path("results") / f"twins-{Path(study).stem.removesuffix('.twins')}"

@@ -79,10 +79,11 @@ def twins_command(
         raise click.UsageError(f"name a MODEL: clinometer twins {study} MODEL")
     if not model or not has_model:
         return
+    from clinometer.audits.twins import twins_directory  # takes long to import
+
     asked = ("--study", study, "--instrument", "twins", "--controls", "--no-profile")
     has_folder = any(word.partition("=")[0] == "--out" for word in rest)
-    name = Path(study).stem.removesuffix(".twins")
-    out = () if has_folder else ("--out", f"results/twins-{name}")
+    out = () if has_folder else ("--out", str(twins_directory(study)))
     audit_command.main([model, *asked, *out, *rest], "clinometer twins", standalone_mode=False)
 
 

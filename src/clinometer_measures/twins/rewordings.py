@@ -122,7 +122,8 @@ def _rewordings(prompt: str) -> Iterator[tuple[str, str]]:
 def _exchange(prompt: str, words: Mapping[str, str]) -> str:
     """Exchange whole words, with the capital that a word has; a word is exchanged once."""
     either = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-    pattern = re.compile(rf"\b(?:{either})\b", re.IGNORECASE)
+    # No part of another word, of a number such as 2,000 or 9:40, or of a price.
+    pattern = re.compile(rf"(?<![\w.,:$€£'’-])(?:{either})(?![\w%'’-]|[.,:]\d)", re.IGNORECASE)
     by_folded = {word.casefold(): text for word, text in words.items()}
 
     def exchanged(match: re.Match[str]) -> str:

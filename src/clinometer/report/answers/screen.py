@@ -45,8 +45,9 @@ def screen_lines(brief: InBrief) -> Iterator[str]:
     yield _controls(brief)
     if brief.in_people:
         yield f"In people: {'. '.join(brief.in_people[:MOST_CATEGORIES])}"
-    for finding in [finding for finding in brief.means if finding.told][:1]:
-        yield f"Strongest: {finding.headline}"
+    strongest = next((finding for finding in brief.means if finding.told), None)
+    if strongest is not None:
+        yield f"Strongest: {strongest.headline}"
     yield from brief.changes
     yield brief.simulated or _LIMITS
     yield f"Next: {'; '.join(lower_first(step) for step in brief.next[:MOST_STEPS])}"
@@ -55,16 +56,18 @@ def screen_lines(brief: InBrief) -> Iterator[str]:
 def _controls(brief: InBrief) -> str:
     """Say of which instruments controls tell that they work here, those of one verdict together.
 
-    Those that do not work come first; the verdict of most that do comes last, and does not name
-    several.
+    Instruments that do not work come first, and are named. Of the others the verdict of most comes
+    last, and does not name several.
     """
-    names: dict[tuple[bool, str], dict[str, None]] = {}
+    failing: dict[str, list[str]] = {}
+    working: dict[str, list[str]] = {}
     for finding in brief.over_all:
-        run = lower_first(instrument_name(finding))
-        names.setdefault((finding.valid, finding.works), {})[run] = None
-    groups = sorted(names.items(), key=lambda item: (item[0][0], len(item[1])))
-    parts = [f"{works}: {', '.join(runs)}" for (_, works), runs in groups]
-    if groups and groups[-1][0][0] and len(groups[-1][1]) > 1:
-        (_, works), _ = groups[-1]
-        parts[-1] = works if len(groups) == 1 else f"else {works}"
+        runs = (working if finding.valid else failing).setdefault(finding.works, [])
+        if (run := lower_first(instrument_name(finding))) not in runs:
+            runs.append(run)
+    groups = [*failing.items(), *sorted(working.items(), key=lambda group: len(group[1]))]
+    parts = [f"{works}: {', '.join(runs)}" for works, runs in groups]
+    if working and len(groups[-1][1]) > 1:
+        works = groups[-1][0]
+        parts[-1] = f"else {works}" if len(groups) > 1 else works
     return f"Controls: {'; '.join(parts)}"
