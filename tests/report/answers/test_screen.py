@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -114,3 +115,27 @@ def test_nor_is_it_said_how_its_means_moved(make_contents, tmp_path):
         write_plan(tmp_path / name / "plan.json", {**plan, "created": created})
     changes = " ".join(in_brief(tmp_path / "now").changes)
     assert "affective attribution" in changes and "word association" not in changes
+
+
+def test_the_strongest_lean_is_of_an_instrument_that_is_known_to_work(brief):
+    lean = next(finding for finding in brief.means if finding.told)
+    unknown = replace(lean, works="not known whether it works here", subject="Doubtful")
+    vouched = replace(lean, works="works here as far as is known", subject="Vouched for")
+    for means, subject in (((unknown, vouched), "Vouched for"), ((unknown,), "Doubtful")):
+        lines = [*screen_lines(replace(brief, means=means))]
+        (line,) = (line for line in lines if line.startswith("Strongest"))
+        assert line.startswith(f"Strongest: {subject}")
+
+
+def test_controls_that_fail_are_named_and_the_rest_is_said_once(brief):
+    (mean,) = (finding for finding in brief.over_all if finding.level == "model")
+    good = [replace(mean, instrument=name, works="works here") for name in ("a", "b", "c")]
+    bad = [
+        replace(mean, instrument=name, works="does not work here", valid=False) for name in "xyzw"
+    ]
+    (line,) = (
+        line
+        for line in screen_lines(replace(brief, over_all=(*good, *bad)))
+        if line.startswith("Controls")
+    )
+    assert line == "Controls: does not work here: x, y, z, w; else works here"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from clinometer.pieces.prose import lower_first
 from clinometer.pieces.tables import ReportTable
+from clinometer.pieces.validity import CLEARING, PRINTED_VALIDITY
 from clinometer.report.answers.brief import InBrief
 from clinometer.report.answers.means import (
     ON_TERMINAL,
@@ -24,6 +25,9 @@ MOST_ROWS = 12
 
 #: Categories whose people are counted, and things to do next.
 MOST_CATEGORIES, MOST_STEPS = 2, 2
+
+#: What is said of an instrument that controls vouch for.
+_WORKING = {PRINTED_VALIDITY[verdict] for verdict in CLEARING}
 
 _LIMITS = (
     "“Unclear” does not mean “unbiased”. A score describes answers, no intent and no decision."
@@ -45,8 +49,9 @@ def screen_lines(brief: InBrief) -> Iterator[str]:
     yield _controls(brief)
     if brief.in_people:
         yield f"In people: {'. '.join(brief.in_people[:MOST_CATEGORIES])}"
-    strongest = next((finding for finding in brief.means if finding.told), None)
-    if strongest is not None:
+    if leans := [finding for finding in brief.means if finding.told]:
+        # The first of an instrument that is known to work, if there is one.
+        strongest = next((lean for lean in leans if lean.works in _WORKING), leans[0])
         yield f"Strongest: {strongest.headline}"
     yield from brief.changes
     yield brief.simulated or _LIMITS

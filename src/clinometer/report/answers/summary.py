@@ -443,5 +443,5 @@ def _next(answers: AnswerResults, means: Sequence[Finding], *, failed: bool) -> 
     if leans:
         yield f"The answers: clinometer show {name} {leans[0].about['stereotype']}"
     if larger and len(leans) < len(means):
-        yield f"Smaller leans: --size {larger} --out OTHER"
+        yield f"For smaller leans add --size {larger} --out OTHER"
     yield f"Before another version replaces it: clinometer compare {name} OTHER"
