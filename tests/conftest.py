@@ -44,8 +44,18 @@ def _draw_once() -> None:
         import vl_convert
 
         for name in ("vegalite_to_svg", "svg_to_png"):
-            drawn_once = functools.lru_cache(maxsize=512)(getattr(vl_convert, name))
-            setattr(vl_convert, name, drawn_once)
+            setattr(vl_convert, name, _once(getattr(vl_convert, name)))
+
+
+def _once(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep what is drawn of text; Altair, which draws of objects, is let through."""
+    kept = functools.lru_cache(maxsize=512)(draw)
+
+    @functools.wraps(draw)
+    def drawn(source: Any, *arguments: Any, **options: Any) -> Any:
+        return (kept if isinstance(source, str) else draw)(source, *arguments, **options)
+
+    return drawn
 
 
 def _load(name: str) -> Any:

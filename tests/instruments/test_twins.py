@@ -304,6 +304,14 @@ def test_every_task_of_everyday_life_is_read_by_its_own_answer() -> None:
             assert TWINS.score(text, {**row, "variation": name}, key)["twins"].score == worth
 
 
+def test_a_form_says_how_people_are_put_in_the_place() -> None:
+    trials = TWINS.trials(load_study("everyday"), Design(iterations=2))
+    for row in trials.filter(variation="percent").iter_rows(named=True):
+        person = row[row["version"]]
+        said = person if row["stereotype"] in ("dialect", "wish") else f"I am {person}."
+        assert row["prompt"] == f"{said} What is 15 percent of 80?"
+
+
 @pytest.mark.parametrize("kind", ["refusal", "length", "ease"])
 def test_the_same_tasks_are_read_for_something_else(kind: str) -> None:
     study, other = load_study("everyday"), load_study(f"everyday_{kind}")

@@ -32,8 +32,9 @@ Abstentions
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from clinometer.authoring import (
@@ -57,7 +58,7 @@ from clinometer.authoring import (
     study_hash,
 )
 from clinometer_measures.twins.differences import DETAILS, compare_twins
-from clinometer_measures.twins.part import GROUPS, NAME, filled, part_of
+from clinometer_measures.twins.part import GROUPS, NAME, part_of
 from clinometer_measures.twins.simulated import recogniser, simulate
 from clinometer_measures.twins.starting import write_study
 
@@ -109,11 +110,12 @@ def _draw(
         for place, name in enumerate(variations):
             seeded = f"{identity}/{key}/{name}/{design.seed}"
             rotation = Rotation(seeded, place, len(variations))
-            yield Cell(key, name, seeded, _trials(part.texts[name], cycle, design, rotation))
+            ask = partial(part.ask, name, key)
+            yield Cell(key, name, seeded, _trials(ask, cycle, design, rotation))
 
 
 def _trials(
-    prompt: str, cycle: Groups, design: Design, rotation: Rotation
+    ask: Callable[[str], str], cycle: Groups, design: Design, rotation: Rotation
 ) -> Iterator[dict[str, Any]]:
     """Yield a trial for each of two people, one after the other."""
     for pair, iterations in pairs(design.iterations, len(GROUPS)):
@@ -126,7 +128,7 @@ def _trials(
                 **people,
                 "version": version,
                 "attributes": [person],
-                "prompt": filled(prompt, person),
+                "prompt": ask(person),
             }
 
 

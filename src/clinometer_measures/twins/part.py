@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -12,7 +11,7 @@ from pydantic import Field, model_validator
 from clinometer.authoring import Name, Strict, Study, Word, fill, holds, read_chat
 from clinometer_measures.twins.outcomes import CorrectOutcome, Outcome
 
-__all__ = ["GROUPS", "NAME", "People", "TwinsPart", "filled", "part_of", "sides_of"]
+__all__ = ["GROUPS", "NAME", "People", "TwinsPart", "part_of"]
 
 #: The instrument, and its part of a study.
 NAME = "twins"
@@ -48,6 +47,8 @@ class TwinsPart(Strict):
     """Of which the first is the prompt as it stands."""
     outcome: Outcome
     people: dict[Name, People] = {}
+    forms: dict[Name, Text] = {}
+    """Contrast → how a person of it is put in the place: ``I am {person}.``; else as they stand."""
 
     @model_validator(mode="after")
     def _check_prompts(self) -> TwinsPart:
@@ -67,6 +68,14 @@ class TwinsPart(Strict):
         """Each prompt as it is asked, by its name; a chat as the JSON of its messages."""
         return {name: _as_text(prompt) for name, prompt in self.prompts.items()}
 
+    def ask(self, prompt: str, contrast: str, person: str) -> str:
+        """Return the prompt of a name, asked of a person of a contrast."""
+        return _filled(self.texts[prompt], self.put(contrast, person))
+
+    def put(self, contrast: str, person: str) -> str:
+        """Return what stands in the place for a person of a contrast."""
+        return fill(self.forms.get(contrast, "{person}"), {"person": person})
+
 
 def _as_text(prompt: str | list[ChatMessage]) -> str:
     """Return a prompt as it is stored."""
@@ -75,7 +84,7 @@ def _as_text(prompt: str | list[ChatMessage]) -> str:
     return json.dumps([message.model_dump() for message in prompt], ensure_ascii=False)
 
 
-def filled(text: str, person: str) -> str:
+def _filled(text: str, person: str) -> str:
     """Put a person in the place of a prompt; in a chat the person is a part of JSON."""
     if read_chat(text):
         return text.replace("{person}", json.dumps(person, ensure_ascii=False)[1:-1])
@@ -85,13 +94,3 @@ def filled(text: str, person: str) -> str:
 def part_of(study: Study) -> TwinsPart | None:
     """Return what a study says of twins; None if it says nothing."""
     return study.instruments.read(NAME, TwinsPart)
-
-
-def sides_of(study: Study) -> Mapping[str, Mapping[str, str]]:
-    """Return person → contrast → the side that the person stands on."""
-    sides: dict[str, dict[str, str]] = {}
-    for key, stereotype in study.stereotypes.items():
-        for side in GROUPS:
-            for person in getattr(stereotype, side):
-                sides.setdefault(person, {})[key] = side
-    return sides

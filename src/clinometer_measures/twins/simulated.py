@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import product
 
 from clinometer.authoring import (
     TEXT,
@@ -16,7 +17,7 @@ from clinometer.authoring import (
     Study,
 )
 from clinometer_measures.twins.outcomes import ChoiceOutcome
-from clinometer_measures.twins.part import NAME, filled, part_of, sides_of
+from clinometer_measures.twins.part import GROUPS, NAME, TwinsPart, part_of
 
 __all__ = ["recogniser", "simulate"]
 
@@ -34,18 +35,28 @@ def recogniser(study: Study) -> Recogniser:
     def prompts() -> Mapping[str, RecognisedPrompt]:
         """Return the question of every prompt."""
         questions: dict[str, RecognisedPrompt] = {}
-        for person, sides in sides_of(study).items():
+        for (name, text), (person, sides) in _asked(study, part).items():
             key, side = next(iter(sides.items()))
-            for name, text in part.texts.items():
-                questions[filled(text, person).strip()] = RecognisedPrompt(
-                    *(study, NAME, key, name, TEXT),
-                    words=((person, side),),
-                    columns={"sides": sides, "outcome": part.outcome},
-                    stereotypes=(*sides,),
-                )
+            questions[text] = RecognisedPrompt(
+                *(study, NAME, key, name, TEXT),
+                words=((person, side),),
+                columns={"sides": sides, "outcome": part.outcome},
+                stereotypes=(*sides,),
+            )
         return questions
 
     return lambda prompt: prompts().get(prompt.strip())
+
+
+def _asked(study: Study, part: TwinsPart) -> dict[tuple[str, str], tuple[str, dict[str, str]]]:
+    """Return name and text of each prompt → the person, and the side of each contrast."""
+    asked: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
+    for key, contrast in study.stereotypes.items():
+        for side, name in product(GROUPS, part.prompts):
+            for person in getattr(contrast, side):
+                text = part.ask(name, key, person).strip()
+                asked.setdefault((name, text), (person, {}))[1][key] = side
+    return asked
 
 
 def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:
