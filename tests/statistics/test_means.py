@@ -41,6 +41,7 @@ def crossed(stereotypes: int = 8, wordings: int = 4, draws: int = 12, models: in
     ).with_columns(
         marginalized=word,
         default=pl.col("stereotype") + pl.format(" {}", pl.col("draw") // 4 % 3),
+        one_person=pl.lit(False),
         **{name: pl.lit(value, pl.String) for name, value in UNPOOLED.items()},
     )
 

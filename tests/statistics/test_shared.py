@@ -37,7 +37,9 @@ def simulate_units(effects: Sequence[Array], first: Sequence[int] | None = None)
         frames.append(
             frame.with_columns(pl.lit(v).alias(k) for k, v in {**constants, **words}.items())
         )
-    return pl.concat(frames).with_columns(pl.col("control", "draw").cast(pl.String))
+    return pl.concat(frames).with_columns(
+        pl.col("control", "draw").cast(pl.String), one_person=pl.lit(False)
+    )
 
 
 def model_mean(units: pl.DataFrame) -> Ranges:

@@ -33,6 +33,7 @@ def units(name: str, words: int, spread: float = 0.0, seed: int = 0, **keys: str
             "marginalized": [f"{name} m{word}" for word in first],
             "default": [f"{name} d{word}" for word in second],
             "mean": mean.clip(-1, 1),
+            "one_person": False,
         }
     ).with_columns(**{key: pl.lit(value, pl.String) for key, value in (UNPOOLED | keys).items()})
 

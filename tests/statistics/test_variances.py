@@ -67,6 +67,38 @@ def test_large_effects_of_levels_are_what_the_error_consists_of(factor: str) -> 
     assert np.mean(se_draws) == pytest.approx(0.6 / 12**0.5, rel=0.15)
 
 
+def coverage(one_person: bool, **sds: float) -> float:
+    """Return how often the interval of a mean of 0 holds it, of 36 cells of six words a side."""
+    crossed, rng, covered = planned(wordings=9, draws=12), np.random.default_rng(5), 0
+    for _ in range(300):
+        values = scores(crossed, rng, **sds)
+        squares = Squares.from_scores([crossed], [values], np.ones(1), np.ones(1))
+        prior = prior_of("free", one_person=one_person)
+        (se,), (df,) = variances(squares, prior).means([0], crossed.shares[None])
+        covered += abs(crossed.weights @ values) < se * scipy.stats.t.ppf(0.975, df)
+    return covered / 300
+
+
+def test_names_that_differ_much_are_in_the_error_of_answers_about_one_person() -> None:
+    names = {"marginalized": 0.2, "default": 0.2}
+    assert coverage(True, **names) > 0.93 > coverage(False, **names)
+    assert 0.95 < coverage(True) < 1.0
+
+
+def test_a_prior_draws_what_its_density_says() -> None:
+    prior, place = prior_of("free", one_person=True), CROSSED.index("default")
+    grid = np.linspace(-60, 120, 20_001)
+    points = np.zeros((grid.size, len(CROSSED) + 1))
+    points[:, place] = grid
+    points[:, -1] = -1.0
+    density = np.exp(prior.log_density(points))
+    cumulative = np.cumsum(density) / density.sum()
+    uniform = np.full((9, len(CROSSED) + 1), 0.5)
+    uniform[:, place] = np.linspace(0.1, 0.9, 9)
+    drawn = prior.draw(uniform)[:, place]
+    assert np.interp(drawn, grid, cumulative) == pytest.approx(uniform[:, place], abs=0.005)
+
+
 def test_the_same_scores_give_the_same_numbers_in_any_order() -> None:
     designs = [planned(wordings) for wordings in (2, 3, 4, 4, 5)]
     rng = np.random.default_rng(2)

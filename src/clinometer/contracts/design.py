@@ -149,6 +149,21 @@ class Rotation:
         """Return which pair of the stereotype is a wording's own pair of this number."""
         return self.place + self.among * pair
 
+    def balanced_pair(self, groups: Groups, pair: int) -> tuple[str, str]:
+        """Return a pair such that every wording shows all words, and early pairs have others.
+
+        Unlike `Groups.pair` of a `number`, by which each of nine wordings shows two of six words,
+        so that words cannot be told from wordings.
+        """
+        ours, theirs = groups.marginalized, groups.default
+        cycle = len(ours) if groups.aligned else math.lcm(len(ours), len(theirs))
+        # Steps of `among` are back at the first word before all were shown.
+        k = self.among * pair + pair % cycle // (cycle // math.gcd(cycle, self.among))
+        first = k + self.place
+        # Sides go round in opposite directions, so that wordings have other partners.
+        second = first if groups.aligned else k - self.place + pair // cycle
+        return ours[first % len(ours)], theirs[second % len(theirs)]
+
     def distinct(self, groups: Groups) -> int:
         """Return how many pairs a wording shows before it repeats one."""
         return len(groups) // math.gcd(len(groups), self.among)

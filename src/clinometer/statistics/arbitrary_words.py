@@ -19,11 +19,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.designs import SHARED
+from clinometer.statistics.designs import SHARED, WORDS
 from clinometer.statistics.variances import Squares
-
-#: The places of the words on both sides among the factors.
-WORDS = [SHARED.index("marginalized"), SHARED.index("default")]
 
 #: Scale of the standard deviation of words, relative to that of answers.
 PRIOR = 0.5

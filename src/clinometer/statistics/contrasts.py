@@ -56,6 +56,7 @@ from clinometer.statistics.summaries import (
     NEVER_POOLED,
     UNBALANCED,
     balance_turns,
+    is_of_one_person,
     keys_of,
     scores_by_turn,
     turn_number,
@@ -235,8 +236,10 @@ def _units(pairs: pl.DataFrame, value: pl.Expr, baseline: pl.Expr | None = None)
     """
     before = pl.lit(0.0) if baseline is None else baseline
     matched = pairs.filter("both").with_columns(score=value, before=before.cast(pl.Float64))
-    scored = matched.drop_nulls("score").with_row_index("row").with_columns(turn_number())
-    keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "marginalized", "default"]
+    scored = matched.drop_nulls("score").with_row_index("row")
+    scored = scored.with_columns(turn_number(), one_person=is_of_one_person())
+    keys = ["candidate", *FACTORS, "control", "word_list", "scoring", "one_person"]
+    keys += ["marginalized", "default"]
     return scored.group_by(
         *keys, unit=pl.coalesce("pair_id", pl.format("row {}", "row")), maintain_order=True
     ).agg(

@@ -37,6 +37,9 @@ CROSSED = ("variation", "marginalized", "default", "cell", "draw")
 #: Factors whose levels several stereotypes may share.
 SHARED = CROSSED[:3]
 
+#: The places of the group words.
+WORDS = [SHARED.index("marginalized"), SHARED.index("default")]
+
 #: A factor with more levels is counted as responses: its levels average out.
 MOST_LEVELS = 150
 

@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 from clinometer.results import CONDITIONS, LEVELS
 from clinometer.results.controls import ARBITRARY
 from clinometer.results.ranges import AS_ARBITRARY
-from clinometer.statistics.arbitrary_words import WORDS, variance_of_words
+from clinometer.statistics.arbitrary_words import variance_of_words
 from clinometer.statistics.clustered import Array, ClusteredMean
-from clinometer.statistics.designs import CROSSED, CrossedDesign
+from clinometer.statistics.designs import CROSSED, WORDS, CrossedDesign
 from clinometer.statistics.prompts import (
     BoundedMean,
     bounded_mean,
@@ -76,7 +76,10 @@ VALUES = MappingProxyType({"value": "mean", "weight": "n_scored"})
 BALANCED = MappingProxyType({"value": "value", "weight": "weight"})
 
 #: What is inferred together: what was asked alike, over studies, dimensions, controls.
-_INFERRED_WITHIN = ("model", "instrument", "mode", *CONDITIONS, "word_list", "scoring")
+_INFERRED_WITHIN = (
+    *("model", "instrument", "mode", *CONDITIONS),
+    *("word_list", "scoring", "one_person"),
+)
 
 #: The facets of other prompts by factor, and what is said where a factor has one level.
 _FACETS = {
@@ -178,12 +181,17 @@ def _means_within(
     """Return the means of units, inferred together where they agree in the keys of a family."""
     by_key: _ByKey = {}
     for fixed, strata in strata_of(units, columns, family, STRATA_KEYS):
-        prior = None if widest == "prompts" else prior_of(fixed["mode"])
+        prior = None if widest == "prompts" else _prior(fixed)
         run = InferredRun(strata, ends, prior, others=widest == "stereotypes")
         for level, key, ranges in run.means(levels):
             by_name = {**fixed, **key}
             by_key[level, *(by_name[name] for name in keys_of(level))] = ranges
     return by_key
+
+
+def _prior(fixed: Mapping[str, Any]) -> Prior:
+    """Return the prior of the variances of what was asked alike."""
+    return prior_of(fixed["mode"], one_person=fixed["one_person"])
 
 
 def drawn_means(
@@ -209,7 +217,7 @@ def drawn_means(
         rows = [stratum.values.astype(np.intp) for stratum in strata]
         for number, draw in enumerate(draws):
             drawn = [replace(s, values=draw[place]) for s, place in zip(strata, rows, strict=True)]
-            prior = prior_of(fixed["mode"])
+            prior = _prior(fixed)
             prompts = number < n_prompts
             run = InferredRun(drawn, _Ends(bounds), prior, others=False, prompts=prompts)
             for level, key, ranges in run.means(levels):
@@ -220,10 +228,13 @@ def drawn_means(
 
 
 def inferred_run(
-    strata: Sequence[Stratum], bounds: tuple[float, float], mode: str | None
+    strata: Sequence[Stratum], bounds: tuple[float, float], fixed: Mapping[str, Any]
 ) -> InferredRun | None:
-    """Return the stereotypes of a run with their variances; None where no score varies."""
-    run = InferredRun(strata, _Ends(bounds), prior_of(mode))
+    """Return the stereotypes of a run with their variances; None where no score varies.
+
+    `fixed`: its ``mode``, and whether its trials are of ``one_person``.
+    """
+    run = InferredRun(strata, _Ends(bounds), _prior(fixed))
     varies = any(np.ptp(stratum.values) > 0 for stratum in strata)
     return run if varies and run.variances is not None else None
 
@@ -246,7 +257,7 @@ def differences(
     columns = {**columns, "run": "run"}
     by_key: _ByKey = {}
     for fixed, strata in strata_of(units, columns, _INFERRED_WITHIN, ("run", *STRATA_KEYS)):
-        prior = prior_of(fixed["mode"])
+        prior = _prior(fixed)
         run = InferredRun(in_both_runs(strata), _Ends(bounds), prior, others=False)
         for level, key, ranges in run.differences(levels):
             by_name = {**fixed, **key}

@@ -44,9 +44,9 @@ def sources(
     do not vary have none. Draws with one response each cannot be told apart from responses and are
     counted as these.
     """
-    family = ("model", *NEVER_POOLED)
+    family = ("model", *NEVER_POOLED, "one_person")
     for fixed, strata in strata_of(units, VALUES, family, ("category", "stereotype")):
-        run = inferred_run(strata, bounds, fixed["mode"])
+        run = inferred_run(strata, bounds, fixed)
         if run is None or run.variances is None:
             continue
         designs = [stratum.design for stratum in strata]
@@ -56,7 +56,8 @@ def sources(
         answers = sum(float(stratum.weights.sum()) for stratum in strata)
         n_units = sum(design.size for design in designs)
         shared = components[CROSSED.index("variation")] * run.correlation_of_wordings()
-        yield tuple(fixed.values()), Sources(components, df, shared, answers / n_units)
+        *key, _ = fixed.values()
+        yield tuple(key), Sources(components, df, shared, answers / n_units)
 
 
 def components(scores: pl.DataFrame, measure: Measure) -> pl.DataFrame:

@@ -74,7 +74,7 @@ COMPLIANCE_KEYS = [name for name in COMPLIANCE if name in SCORES and name != "co
 _SCORED = pl.col("score").is_not_null()
 
 #: What tells summaries apart, beside group words and pair.
-_UNIT_KEYS = (*FACTORS, "control", "word_list", "scoring")
+_UNIT_KEYS = (*FACTORS, "control", "word_list", "scoring", "one_person")
 
 
 def keys_of(level: str) -> list[str]:
@@ -85,13 +85,13 @@ def keys_of(level: str) -> list[str]:
 def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     """Reduce the scores of a model, columns of `results.SCORES`, to one row per mirrored pair.
 
-    Returns the factors, `word_list`, `scoring` and group words; `unit`, the pair, or the response
-    where there is none; `draw`, the number of its first draw; `n`, `n_scored`,
-    ``n_<reason>``; the `lowest`, `highest` and `mean` score and `m2`, the sum of squared deviations
-    from the mean; sums and counts of `first_share` and `logit`; what `scores_by_turn` counts; of
-    pairs scored in both orders, their number `order_n` and `order_sum`, the mean score with the
-    marginalized group first minus that with the default group first; and `value` and `weight`, of
-    `balance_turns`.
+    Returns the factors, `word_list`, `scoring` and group words; `one_person`, of
+    `is_of_one_person`; `unit`, the pair, or the response where there is none; `draw`, the number of
+    its first draw; `n`, `n_scored`, ``n_<reason>``; the `lowest`, `highest` and `mean` score and
+    `m2`, the sum of squared deviations from the mean; sums and counts of `first_share` and `logit`;
+    what `scores_by_turn` counts; of pairs scored in both orders, their number `order_n` and
+    `order_sum`, the mean score with the marginalized group first minus that with the default group
+    first; and `value` and `weight`, of `balance_turns`.
 
     Raises InputError if a column is missing, a score is not finite, a missing score has no reason,
     or the trials of one pair differ in more than their order.
@@ -99,13 +99,19 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
     frame = _check_scores(check(scores, SCORES, "scores")).with_row_index("row")
     names = (pl.col(name).fill_null("") for name in ("model", "stereotype"))
     single_response = pl.format("{} {} response {}", *names, "row")
-    frame = frame.with_columns(turn_number(), unit=pl.coalesce("pair_id", single_response))
+    unit = pl.coalesce("pair_id", single_response)
+    frame = frame.with_columns(turn_number(), one_person=is_of_one_person(), unit=unit)
     # Sorted, so that sums come out the same to the last digit whatever the order of the answers.
     frame = frame.sort("unit", "order", "score")
     keys = [*_UNIT_KEYS, "marginalized", "default", "unit"]
     units = frame.group_by(keys, maintain_order=True).agg(_sums_of_pairs())
     refuse_split(units)
     return balance_turns(units)
+
+
+def is_of_one_person() -> pl.Expr:
+    """Whether a trial names one of the two people of its pair, and not both in some order."""
+    return pl.col("order").is_null() & pl.col("pair_id").is_not_null()
 
 
 @cache

@@ -14,10 +14,13 @@ Measures
 
 Prior
     The standard deviation of wordings, words, cells and draws is half-Cauchy, relative to that of
-    responses. The variance of responses is log-normal, and at most that of scores at the two ends
-    (`Prior`). Stereotypes differ from what is usual in the run: their response variances as scaled
-    inverse χ² with d degrees of freedom, their log ratios as normal with the same spread; log d is
-    uniform over `LIKENESS`. A lone stereotype has the same prior.
+    responses. Where answers are about one person at a time, that of words is a half-t of few
+    degrees of freedom, which is nearly free of scale: an answer about a person has all of what the
+    person's name does, and names of one group differ more than words for it. The variance of
+    responses is log-normal, and at most that of scores at the two ends (`Prior`). Stereotypes
+    differ from what is usual in the run: their response variances as scaled inverse χ² with d
+    degrees of freedom, their log ratios as normal with the same spread; log d is uniform over
+    `LIKENESS`. A lone stereotype has the same prior.
     Modes whose answers are probabilities have priors of their own, as nothing is drawn there.
     Wordings, words, cells and draws together vary by no more than scores at the two ends of the
     scale would: (mean − low)(high − mean) (Bhatia & Davis 2000, American Mathematical Monthly
@@ -38,14 +41,14 @@ Deviations from the source
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, gammaincinv, gammaln, ndtr, ndtri, polygamma, stdtr, stdtrit
 
 from clinometer.statistics.clustered import Array
-from clinometer.statistics.designs import CROSSED, Codes, CrossedDesign
+from clinometer.statistics.designs import CROSSED, WORDS, Codes, CrossedDesign
 
 _K = len(CROSSED)
 
@@ -98,22 +101,36 @@ class Prior:
     response: float  # median variance of responses, as a part of (mean − low)(high − mean)
     spread: float  # its log sd
     shared: float  # scale of the sd of a factor that stereotypes share (`shared`)
+    words_df: float = 1.0  # degrees of freedom of the half-t of the sd of words
 
     def log_density(self, points: Array) -> Array:
         """Return the log density of log ratios and log response variances, (…, sources)."""
         ratios = points[..., :_K] - 2.0 * np.log(self.ratio)
-        # Of 2 log |C| with C Cauchy.
-        cauchy = 0.5 * ratios - np.logaddexp(0.0, ratios) - np.log(np.pi)
+        df = self._df
+        # Of 2 log |T| with T Student's t, of which a Cauchy has one degree of freedom.
+        tails = 0.5 * (df + 1.0) * np.logaddexp(0.0, ratios - np.log(df))
+        constants = gammaln(0.5 * (df + 1.0)) - gammaln(0.5 * df) - 0.5 * np.log(df * np.pi)
+        half_t = 0.5 * ratios - tails + constants
         response = (points[..., _K] - np.log(self.response)) / self.spread
         normal = -0.5 * response**2 - np.log(self.spread * np.sqrt(2.0 * np.pi) * self._possible)
         possible = np.where(points[..., _K] <= 0.0, normal, -1e3)
-        return np.asarray(cauchy.sum(axis=-1) + possible)
+        return np.asarray(half_t.sum(axis=-1) + possible)
 
     def draw(self, uniform: Array) -> Array:
         """Return draws from uniform numbers, both (draws, sources)."""
-        ratios = 2.0 * np.log(self.ratio * np.tan(np.pi / 2.0 * uniform[:, :_K]))
+        deviations = np.tan(np.pi / 2.0 * uniform[:, :_K])
+        if self.words_df != 1.0:
+            deviations[:, WORDS] = stdtrit(self.words_df, (1.0 + uniform[:, WORDS]) / 2.0)
+        ratios = 2.0 * np.log(self.ratio * deviations)
         response = np.log(self.response) + self.spread * ndtri(self._possible * uniform[:, _K])
         return np.column_stack([ratios, response])
+
+    @property
+    def _df(self) -> Array:
+        """Degrees of freedom of the half-t of the sd of each factor, (factors,)."""
+        degrees = np.ones(_K)
+        degrees[WORDS] = self.words_df
+        return degrees
 
     @property
     def _possible(self) -> float:
@@ -127,15 +144,18 @@ class Prior:
 
     def slope_and_curvature(self, point: Array) -> tuple[Array, Array]:
         """Return the gradient of the log density and minus its second derivatives."""
-        above = expit(point[:_K] - 2.0 * np.log(self.ratio))
+        tails = 0.5 * (self._df + 1.0)
+        above = expit(point[:_K] - 2.0 * np.log(self.ratio) - np.log(self._df))
         from_response = (point[_K] - np.log(self.response)) / self.spread**2
         # Far from the middle the density is flat in logs: a least curvature bounds the steps.
-        curvature = np.append(np.maximum(above * (1.0 - above), 0.1), self.spread**-2)
-        return np.append(0.5 - above, -from_response), curvature
+        curvature = np.append(np.maximum(tails * above * (1.0 - above), 0.1), self.spread**-2)
+        return np.append(0.5 - tails * above, -from_response), curvature
 
 
-#: Of answers that are drawn; and of probabilities, which vary by words and wordings alone.
+#: Of answers that are drawn; of those about one person at a time; and of probabilities, which vary
+#: by words and wordings alone.
 SAMPLED = Prior(ratio=0.1, response=0.4, spread=1.5, shared=0.2)
+ONE_PERSON = replace(SAMPLED, words_df=0.2)
 EXACT = Prior(ratio=1.0, response=0.02, spread=2.0, shared=0.7)
 
 #: The modes whose answers are probabilities.
@@ -148,9 +168,14 @@ LIKENESS = (2.0, 20.0)
 _LIKENESS_OF_MODE = 4.0
 
 
-def prior_of(mode: str | None) -> Prior:
-    """Return the prior of the variances of answers in a mode."""
-    return EXACT if mode in _EXACT_MODES else SAMPLED
+def prior_of(mode: str | None, *, one_person: bool = False) -> Prior:
+    """Return the prior of the variances of answers in a mode.
+
+    `one_person`: whether they are about one person at a time, and not about two groups.
+    """
+    if mode in _EXACT_MODES:
+        return EXACT
+    return ONE_PERSON if one_person else SAMPLED
 
 
 def counted_near_ends(products: Array) -> Array:

@@ -119,7 +119,7 @@ def _trials(
 ) -> Iterator[dict[str, Any]]:
     """Yield a trial for each of two people, one after the other."""
     for pair, iterations in pairs(design.iterations, len(GROUPS)):
-        people = dict(zip(GROUPS, cycle.pair(rotation.number(pair)), strict=True))
+        people = dict(zip(GROUPS, rotation.balanced_pair(cycle, pair), strict=True))
         for version, iteration in zip(GROUPS, iterations, strict=False):
             person = people[version]
             yield {
