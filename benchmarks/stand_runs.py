@@ -31,16 +31,22 @@ from clinometer.simulated import anything, prompts
 from clinometer.simulated.prompts import KnownPeople
 from clinometer.statistics.estimates import Inference
 
-__all__ = ["Asked", "Found", "measure_mixed_model", "measure_truth"]
+__all__ = ["WORDINGS_BY_GROUP", "Asked", "Found", "measure_mixed_model", "measure_truth"]
 
 BATCH, Z = 100, 1.96
 
+#: That a wording may change the difference of the groups: without it other wordings are not told.
+WORDINGS_BY_GROUP = "(1 | wording:group)"
+
+#: Fits the model; the second argument is what is random beside people, wordings and their pairs.
 MODEL = """
 suppressMessages(library(lmerTest))
-rows <- read.csv(commandArgs(TRUE)[1])
+arguments <- commandArgs(TRUE)
+rows <- read.csv(arguments[1])
+effects <- "value ~ group + (1 | person) + (1 | wording) + (1 | person:wording)"
+effects <- as.formula(paste(c(effects, arguments[-1]), collapse = " + "))
 told <- function(part) {
-  model <- suppressWarnings(suppressMessages(lmer(
-    value ~ group + (1 | person) + (1 | wording) + (1 | person:wording), part)))
+  model <- suppressWarnings(suppressMessages(lmer(effects, part)))
   anova(model)[["Pr(>F)"]][1] < 0.05
 }
 parts <- split(rows, rows$run)
@@ -140,12 +146,17 @@ def measure_truth(asked: Asked, truth: StandTruth, runs: int) -> Found:
     return Found.from_batches(batches)
 
 
-def measure_mixed_model(asked: Asked, truth: StandTruth, runs: int) -> list[bool] | None:
-    """Return whether R's mixed model tells groups apart in each run; None without R."""
+def measure_mixed_model(
+    asked: Asked, truth: StandTruth, runs: int, *more: str
+) -> list[bool] | None:
+    """Return whether R's mixed model tells groups apart in each run; None without R.
+
+    `more`: what is random, too, as terms of a formula.
+    """
     if shutil.which("Rscript") is None or runs == 0:
         return None
-    fit = partial(told_by_mixed_model, asked, truth, runs)
-    told: list[bool] = _keep(asked, truth, f"mixed-{runs}", fit)
+    fit = partial(told_by_mixed_model, asked, truth, runs, *more)
+    told: list[bool] = _keep(asked, truth, f"mixed-{runs}{'-more' * len(more)}", fit)
     return told
 
 
@@ -165,7 +176,7 @@ def _digest() -> str:
     return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
-def told_by_mixed_model(asked: Asked, truth: StandTruth, runs: int) -> list[bool]:
+def told_by_mixed_model(asked: Asked, truth: StandTruth, runs: int, *more: str) -> list[bool]:
     """Return whether R's mixed model tells groups apart in each run."""
     columns = asked.trials.select(group="version", person=PERSON, wording="variation")
     sign = pl.when(group="default").then(1.0).otherwise(-1.0)
@@ -177,6 +188,6 @@ def told_by_mixed_model(asked: Asked, truth: StandTruth, runs: int) -> list[bool
         path = Path(folder) / "answers.csv"
         pl.concat(frames).write_csv(path)
         done = subprocess.run(
-            ["Rscript", "-e", MODEL, str(path)], capture_output=True, text=True, check=True
+            ["Rscript", "-e", MODEL, str(path), *more], capture_output=True, text=True, check=True
         )
     return [word == "TRUE" for word in done.stdout.split()]
