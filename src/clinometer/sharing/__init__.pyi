@@ -1,3 +1,4 @@
+from .avid import write_avid as write_avid
 from .events import write_events as write_events
 from .every_eval_ever import write_every_eval_ever as write_every_eval_ever
 from .hub import write_hub as write_hub

@@ -19,6 +19,9 @@ from clinometer.results.contents import refuse_secrets
 from clinometer.results.controls import JUDGED_KINDS
 from clinometer.results.ranges import IN_PROMPTS, lean_text
 
+#: What a run does not know, and who shares it does.
+UNKNOWN = "FILL IN"
+
 #: Values of how answers were asked and scored that names leave out.
 _USUAL = ("none", "plain", "exact")
 

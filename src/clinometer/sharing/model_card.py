@@ -25,11 +25,8 @@ from clinometer.contracts.catalogue import measure_of
 from clinometer.pieces.findings import Finding
 from clinometer.pieces.prose import capital
 from clinometer.results.records import refuse_shared_folders, slug
-from clinometer.sharing.means import findings_by_model, name_parts, read_shareable
+from clinometer.sharing.means import UNKNOWN, findings_by_model, name_parts, read_shareable
 from clinometer.texts import write_text
-
-#: What a run does not know.
-_UNKNOWN = "FILL IN"
 
 #: What stands for a field where nothing leans.
 _NONE_SHOWN = "No difference is shown. That is no evidence that there is none: "
@@ -81,16 +78,16 @@ def _bias(findings: Sequence[Finding], plan: Mapping[str, Any]) -> str:
     over_all = [finding for finding in valid if finding.level == "model"]
     fields = {
         "Participation considerations from adversely impacted groups in model design and testing": (
-            _UNKNOWN
+            UNKNOWN
         ),
         "Bias Metric (If Measured)": "; ".join(map(str, over_all)) or _not_valid(findings),
         "Which characteristic (feature) show(s) the greatest difference in performance?": _greatest(
             valid, "stereotype"
         ),
         "Which feature(s) have the worst performance overall?": _greatest(valid, "category"),
-        "Measures taken to mitigate against unwanted bias": _UNKNOWN,
+        "Measures taken to mitigate against unwanted bias": UNKNOWN,
         "Description of methods implemented in data acquisition or processing to address biases": (
-            _UNKNOWN
+            UNKNOWN
         ),
         "Tools used to assess statistical imbalances": f"Clinometer {plan.get('clinometer')}, "
         f"{plan['created'][:10]}: {_instruments(findings)}",

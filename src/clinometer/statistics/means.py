@@ -304,6 +304,7 @@ class InferredRun:
         these prompts are where others are told of.
         """
         self.strata, self.ends, self.others, self.prompts = strata, ends, others, prompts
+        self.sampled = prior is not None and prior.sampled and not ends.are_differences
         self.designs = [stratum.design for stratum in strata]
         self.variances: Variances | None = None
         if prior is None or all(design.size < 2 for design in self.designs):
@@ -524,7 +525,9 @@ class InferredRun:
         other_prompts = empty
         if np.isfinite(error[0]) and len(single) < len(_FACETS):
             assert empty.scale is not None
-            other_prompts = replace(empty, se=error[0] * empty.scale**0.5, df=error[1])
+            other_prompts = self._with_error(
+                empty, [stratum.values[units]], error[0] * empty.scale**0.5, error[1]
+            )
         is_wanted = self.prompts or other_prompts.se is None
         prompts = self._prompts([place], [units]) if is_wanted else None
         unrecorded = _lack_words([stratum.design])
@@ -563,12 +566,26 @@ class InferredRun:
         other_prompts, stereotypes = empty, None
         if errors is not None and len(single) < len(_FACETS):
             se, df = float(errors.se[place]), float(errors.df[place])
-            other_prompts = replace(empty, se=se, df=df)
+            values = [stratum.values for stratum in strata]
+            other_prompts = self._with_error(empty, values, se, df)
             if self.others and len(members) > 1:
                 se, df = float(errors.wider_se[place]), float(errors.wider_df[place])
-                stereotypes = replace(empty, se=se, df=df)
+                stereotypes = self._with_error(empty, values, se, df)
         unrecorded = _lack_words(designs)
         return Ranges(n, None, other_prompts, stereotypes, single, unrecorded, charged)
+
+    def _with_error(
+        self, empty: ClusteredMean, values: Sequence[Array], se: float, df: float
+    ) -> ClusteredMean:
+        """Return a mean with its error; where answers are drawn and all alike, with a bound.
+
+        Scores that are all alike between the ends, as by a habit of order, tell of no variance.
+        """
+        lowest, highest = (end(map(end, values)) for end in (min, max))
+        low, high = self.ends.values
+        if self.sampled and lowest == highest and low < lowest < high and empty.n_clusters > 1:
+            return replace(empty, se=0.0, df=empty.n_clusters - 1.0, unanimous=True, scale=None)
+        return replace(empty, se=se, df=df)
 
     def _without_error(
         self, mean: float, n: int, size: int, ends: tuple[float, float]

@@ -102,6 +102,7 @@ class Prior:
     spread: float  # its log sd
     shared: float  # scale of the sd of a factor that stereotypes share (`shared`)
     words_df: float = 1.0  # degrees of freedom of the half-t of the sd of words
+    sampled: bool = True  # whether answers are drawn
 
     def log_density(self, points: Array) -> Array:
         """Return the log density of log ratios and log response variances, (…, sources)."""
@@ -113,7 +114,10 @@ class Prior:
         half_t = 0.5 * ratios - tails + constants
         response = (points[..., _K] - np.log(self.response)) / self.spread
         normal = -0.5 * response**2 - np.log(self.spread * np.sqrt(2.0 * np.pi) * self._possible)
-        possible = np.where(points[..., _K] <= 0.0, normal, -1e3)
+        highest = points[..., _K]
+        if self.words_df < 1.0:  # such a tail has no end by itself
+            highest = highest + points[..., WORDS].max(axis=-1).clip(min=0.0)
+        possible = np.where(highest <= 0.0, normal, -1e3)
         return np.asarray(half_t.sum(axis=-1) + possible)
 
     def draw(self, uniform: Array) -> Array:
@@ -156,7 +160,7 @@ class Prior:
 #: by words and wordings alone.
 SAMPLED = Prior(ratio=0.1, response=0.4, spread=1.5, shared=0.2)
 ONE_PERSON = replace(SAMPLED, words_df=0.2)
-EXACT = Prior(ratio=1.0, response=0.02, spread=2.0, shared=0.7)
+EXACT = Prior(ratio=1.0, response=0.02, spread=2.0, shared=0.7, sampled=False)
 
 #: The modes whose answers are probabilities.
 _EXACT_MODES = ("forced", "likelihood")
