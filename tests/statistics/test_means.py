@@ -403,3 +403,23 @@ def test_a_word_that_is_not_recorded_is_no_other_word(make_scores, measure, word
     estimates = estimate_measure(make_scores(*rows), measure)
     (estimate,) = estimates.filter(level="stereotype", method="clustered").to_dicts()
     assert ("one marginalized word" in estimate["conditional_on"]) == is_open
+
+
+def test_scores_that_are_all_alike_are_no_surer_in_other_prompts_than_in_these() -> None:
+    """As by a habit of order, which makes every mirrored pair 0."""
+    units = crossed(stereotypes=2).with_columns(mean=pl.lit(0.0))
+    for (level, *_), ranges in means(units, SIDES, levels=("cell", "stereotype", "model")).items():
+        (low, high), (lowest, highest) = (
+            mean.interval() for mean in (ranges.prompts, ranges.other_prompts)
+        )
+        assert lowest <= low < 0 < high <= highest, level
+    few = crossed(stereotypes=1, wordings=2, draws=2).with_columns(mean=pl.lit(0.5))
+    (mean,) = means(few, SIDES, levels=("stereotype",)).values()
+    assert 0 < mean.other_prompts.interval()[0] < 0.5
+
+
+def test_differences_of_two_runs_alike_stay_sure() -> None:
+    units = crossed(stereotypes=2).with_columns(mean=pl.lit(0.0), before=pl.lit(0.3))
+    columns = {"value": "mean", "weight": "n_scored", "baseline": "before"}
+    (mean,) = means(units, SIDES, columns, levels=("model",)).values()
+    assert not mean.other_prompts.unanimous

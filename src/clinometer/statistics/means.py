@@ -88,6 +88,9 @@ _FACETS = {
     "default": ("group words", "one default word"),
 }
 
+#: Fewer scores that are all alike may be so by chance, and others tell how they vary.
+FEWEST_ALIKE = 10
+
 _ByKey = dict[tuple[Any, ...], "Ranges"]
 
 
@@ -583,7 +586,8 @@ class InferredRun:
         """
         lowest, highest = (end(map(end, values)) for end in (min, max))
         low, high = self.ends.values
-        if self.sampled and lowest == highest and low < lowest < high and empty.n_clusters > 1:
+        are_alike = lowest == highest and low < lowest < high
+        if self.sampled and are_alike and empty.n_clusters >= FEWEST_ALIKE:
             return replace(empty, se=0.0, df=empty.n_clusters - 1.0, unanimous=True, scale=None)
         return replace(empty, se=se, df=df)
 

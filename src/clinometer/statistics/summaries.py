@@ -112,7 +112,7 @@ def summarise(scores: pl.DataFrame) -> pl.DataFrame:
 def is_of_one_person() -> pl.Expr:
     """Whether a trial is about one of the two people of its pair, which its version names."""
     is_side = pl.col("version").is_in(["marginalized", "default"]).fill_null(value=False)
-    return pl.col("order").is_null() & is_side
+    return is_side & pl.col("order").is_null() & pl.col("pair_id").is_not_null()
 
 
 @cache
