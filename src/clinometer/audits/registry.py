@@ -13,7 +13,7 @@ measure is the mean that `estimate` gives, where each stereotype counts once, wi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from inspect import Parameter, Signature
 from typing import Any
@@ -63,7 +63,7 @@ def task_of(instrument: Instrument) -> Callable[..., Task]:
         design = Design(intervention=intervention, system=system, **settings)
         trials = instrument.trials(study, design, stereotypes=stereotypes, variations=variations)
         return trials_task(
-            _take_turns(trials),
+            take_turns(trials),
             ask(),
             scorer=measured(study_name),
             config=GenerateConfig(temperature=1.0, max_tokens=1024),
@@ -81,7 +81,7 @@ def task_of(instrument: Instrument) -> Callable[..., Task]:
     return task(make)
 
 
-def _take_turns(trials: pl.DataFrame) -> pl.DataFrame:
+def take_turns(trials: pl.DataFrame) -> pl.DataFrame:
     """Order trials so that stereotypes take turns, each beginning with another wording."""
     draw = pl.col("iteration") // 2  # both orders of a pair, one after the other
     wording, first = pl.col("variation").rank("dense"), pl.col("stereotype").rank("dense")
@@ -101,27 +101,32 @@ def estimated(measure: str) -> Metric:
 
     def estimate(scores: list[SampleScore]) -> Value:
         """Estimate from the rows that stand in the metadata of scores."""
-        from clinometer.audits.tabulating import estimate_means
-        from clinometer.statistics.estimates import Inference
-
         rows = [
             sample.score.metadata["rows"][measure] for sample in scores if sample.score.metadata
         ]
-        table = pl.DataFrame(rows, schema=SCORES).filter(~pl.col("unnamed").fill_null(False))
-        # Repetitions (epochs) are draws of their own.
-        epoch = pl.int_range(pl.len()).over("trial_id")
-        draws = table.with_columns(
-            iteration=pl.col("iteration") + epoch * table.height,
-            pair_id=pl.format("{}.epoch{}", "pair_id", epoch),
-        )
-        means = join_methods(estimate_means(draws, Inference()), "clustered", IN_PROMPTS)
-        mean = means.filter(pl.col("control").is_null(), level="model").row(0, named=True)
-        return {
-            name: math.nan if mean[column] is None else mean[column]
-            for name, column in _METRICS.items()
-        }
+        return mean_of_rows(rows)
 
     return estimate
+
+
+def mean_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the mean over all stereotypes of scores, rows of `results.SCORES`, as `estimated`."""
+    from clinometer.audits.tabulating import estimate_means
+    from clinometer.statistics.estimates import Inference
+
+    table = pl.DataFrame(rows, schema=SCORES).filter(~pl.col("unnamed").fill_null(False))
+    # Repetitions (epochs) are draws of their own.
+    epoch = pl.int_range(pl.len()).over("trial_id")
+    draws = table.with_columns(
+        iteration=pl.col("iteration") + epoch * table.height,
+        pair_id=pl.format("{}.epoch{}", "pair_id", epoch),
+    )
+    means = join_methods(estimate_means(draws, Inference()), "clustered", IN_PROMPTS)
+    mean = means.filter(pl.col("control").is_null(), level="model").row(0, named=True)
+    return {
+        name: math.nan if mean[column] is None else mean[column]
+        for name, column in _METRICS.items()
+    }
 
 
 #: What inspect shows of a measure → column of estimates.
