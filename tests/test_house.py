@@ -61,6 +61,7 @@ LEFT_OF = {
                 "report", "comparing", "sharing"},
     "viewing": {"results", "families", "stimuli", "modes", "pieces", "directory", "simulated",
                 "asking", "audits", "report"},
+    "harnesses": {"results", "stimuli", "contracts", "scoring", "audits"},
     "cli": {"results", "words", "families", "stimuli", "models", "modes", "statistics", "papers",
             "reference", "pieces", "contracts", "directory", "asking", "audits", "comparing",
             "report", "sharing", "dossier", "viewing"},

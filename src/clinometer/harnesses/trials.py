@@ -31,28 +31,28 @@ def trials_of(
 
     Raises InputError if a study, stereotype or wording is not known.
     """
-    asked = INSTRUMENTS[instrument]
-    name = study or asked.study
+    definition = INSTRUMENTS[instrument]
+    name = study or definition.study
     loaded = load_study(name)
     keys, wordings = select(loaded, instrument, stereotypes, variations)
-    design = Design(iterations=iterations or asked.iterations, seed=seed)
-    drawn = asked.trials(loaded, design, stereotypes=keys, variations=wordings)
-    for trial in take_turns(drawn).iter_rows(named=True):
+    design = Design(iterations=iterations or definition.iterations, seed=seed)
+    trials = definition.trials(loaded, design, stereotypes=keys, variations=wordings)
+    for trial in take_turns(trials).iter_rows(named=True):
         yield {"study": name, "prompt": trial["prompt"], "trial": json.dumps(trial)}
 
 
 def score_answers(
-    asked: Sequence[Mapping[str, str]], answers: Sequence[str], model: str
+    trials: Sequence[Mapping[str, str]], answers: Sequence[str], model: str
 ) -> pl.DataFrame:
     """Score the answers of a model to trials of `trials_of`, all of one study and instrument.
 
     Returns columns of `results.SCORES`, a row an answer.
     """
     rows = []
-    for doc, answer in zip(asked, answers, strict=True):
-        trial = json.loads(doc["trial"])
-        known = {name: trial.get(name) for name in RESPONSES}
-        rows.append({**known, "model": model, "response": answer})
-    study = load_study(asked[0]["study"])
+    for row, answer in zip(trials, answers, strict=True):
+        trial = json.loads(row["trial"])
+        columns = {name: trial.get(name) for name in RESPONSES}
+        rows.append({**columns, "model": model, "response": answer})
+    study = load_study(trials[0]["study"])
     scores, _ = score_responses(pl.DataFrame(rows, schema=RESPONSES), study)
     return scores.filter(instrument=rows[0]["instrument"])

@@ -35,7 +35,7 @@ def recogniser(study: Study) -> Recogniser:
     def prompts() -> Mapping[str, RecognisedPrompt]:
         """Return the question of every prompt."""
         questions: dict[str, RecognisedPrompt] = {}
-        for (name, text), (person, sides) in _asked(study, part).items():
+        for (name, text), (person, sides) in _people_of_prompts(study, part).items():
             key, side = next(iter(sides.items()))
             questions[text] = RecognisedPrompt(
                 *(study, NAME, key, name, TEXT),
@@ -48,15 +48,17 @@ def recogniser(study: Study) -> Recogniser:
     return lambda prompt: prompts().get(prompt.strip())
 
 
-def _asked(study: Study, part: TwinsPart) -> dict[tuple[str, str], tuple[str, dict[str, str]]]:
+def _people_of_prompts(
+    study: Study, part: TwinsPart
+) -> dict[tuple[str, str], tuple[str, dict[str, str]]]:
     """Return name and text of each prompt → the person, and the side of each contrast."""
-    asked: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
+    people: dict[tuple[str, str], tuple[str, dict[str, str]]] = {}
     for key, contrast in study.stereotypes.items():
         for side, name in product(GROUPS, part.prompts):
             for person in getattr(contrast, side):
                 text = part.ask(name, key, person).strip()
-                asked.setdefault((name, text), (person, {}))[1][key] = side
-    return asked
+                people.setdefault((name, text), (person, {}))[1][key] = side
+    return people
 
 
 def simulate(question: RecognisedPrompt, lean: PlantedLean) -> SimulatedAnswer:

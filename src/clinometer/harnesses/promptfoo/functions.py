@@ -18,6 +18,7 @@ from typing import Any
 
 from clinometer.audits.registry import mean_of_rows
 from clinometer.harnesses.trials import score_answers, trials_of
+from clinometer.numbers import interval, number
 
 
 def trials(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -36,7 +37,7 @@ def score(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "pass": value is not None,
         "score": float(value is not None),
-        "reason": row["reason"] or f"score {value:g}",
+        "reason": row["reason"] or f"score {number(value)}",
         "namedScores": {} if value is None else {row["instrument"]: value},
     }
 
@@ -46,19 +47,19 @@ def means(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
     `results`: what ``promptfoo eval -o FILE.json`` writes.
     """
-    asked: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    rows_by_provider: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in results["results"]["results"]:
         if (row.get("response") or {}).get("output") is not None:
-            asked[row["provider"]["id"]].append(row)
-    found = {}
-    for provider, rows in asked.items():
+            rows_by_provider[row["provider"]["id"]].append(row)
+    means_by_provider = {}
+    for provider, rows in rows_by_provider.items():
         answers = [str(row["response"]["output"]) for row in rows]
         scores = score_answers([row["vars"] for row in rows], answers, provider)
-        found[provider] = mean_of_rows(scores.to_dicts())
-    return found
+        means_by_provider[provider] = mean_of_rows(scores.to_dicts())
+    return means_by_provider
 
 
 if __name__ == "__main__":
-    found = means(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    for provider, mean in found.items():
-        print(f"{provider}: {mean['mean']:.2f} [{mean['ci_low']:.2f} to {mean['ci_high']:.2f}]")
+    results = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    for provider, mean in means(results).items():
+        print(f"{provider}: {number(mean['mean'])} [{interval(mean['ci_low'], mean['ci_high'])}]")
