@@ -101,13 +101,22 @@ def test_a_prior_draws_what_its_density_says() -> None:
     grid = np.linspace(-60, 120, 20_001)
     points = np.zeros((grid.size, len(CROSSED) + 1))
     points[:, place] = grid
-    points[:, -1] = -1.0
-    density = np.exp(prior.log_density(points))
+    points[:, -1] = -150.0  # so that no ratio is impossible beside it
+    log_density = prior.log_density(points)
+    density = np.exp(log_density - log_density.max())
     cumulative = np.cumsum(density) / density.sum()
     uniform = np.full((9, len(CROSSED) + 1), 0.5)
     uniform[:, place] = np.linspace(0.1, 0.9, 9)
     drawn = prior.draw(uniform)[:, place]
     assert np.interp(drawn, grid, cumulative) == pytest.approx(uniform[:, place], abs=0.005)
+
+
+def test_words_vary_by_no_more_than_scores_at_the_two_ends() -> None:
+    prior, points = prior_of("free", one_person=True), np.zeros((2, len(CROSSED) + 1))
+    points[:, -1] = -2.0
+    points[:, CROSSED.index("default")] = 1.9, 2.1
+    possible, impossible = prior.log_density(points)
+    assert impossible < possible - 500
 
 
 def test_the_same_scores_give_the_same_numbers_in_any_order() -> None:
