@@ -43,8 +43,10 @@ MODEL = """
 suppressMessages(library(lmerTest))
 arguments <- commandArgs(TRUE)
 rows <- read.csv(arguments[1])
-effects <- "value ~ group + (1 | person) + (1 | wording) + (1 | person:wording)"
-effects <- as.formula(paste(c(effects, arguments[-1]), collapse = " + "))
+effects <- "value ~ group + (1 | person) + (1 | wording)"
+asked_again <- any(duplicated(rows[c("run", "person", "wording")]))
+pairs <- if (asked_again) "(1 | person:wording)"  # else they are the single answers
+effects <- as.formula(paste(c(effects, pairs, arguments[-1]), collapse = " + "))
 told <- function(part) {
   model <- suppressWarnings(suppressMessages(lmer(effects, part)))
   anova(model)[["Pr(>F)"]][1] < 0.05

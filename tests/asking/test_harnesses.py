@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import clinometer as cm
-from clinometer.audits.registry import mean_of_rows
+from clinometer.audits.means import mean_of_rows
 from clinometer.harnesses.promptfoo import functions
 from clinometer.harnesses.trials import score_answers
 from clinometer.results import RESPONSES

@@ -13,7 +13,7 @@ measure is the mean that `estimate` gives, where each stereotype counts once, wi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import fields
 from inspect import Parameter, Signature
 from typing import Any
@@ -25,13 +25,13 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 
 from clinometer.asking.trials import ask, trials_task
+from clinometer.audits.means import mean_of_rows, take_turns
 from clinometer.contracts.catalogue import INSTRUMENTS, MEASURES, select
 from clinometer.contracts.design import Design
 from clinometer.contracts.instrument import Instrument
 from clinometer.models.app_provider import AppModel
 from clinometer.models.embedded.provider import EmbeddedModel
-from clinometer.results import RESPONSES, SCORES, join_methods
-from clinometer.results.ranges import IN_PROMPTS
+from clinometer.results import RESPONSES
 from clinometer.scoring import score as score_responses
 from clinometer.simulated.provider import SimulatedModel
 from clinometer.stimuli import find_intervention, load_study
@@ -81,15 +81,6 @@ def task_of(instrument: Instrument) -> Callable[..., Task]:
     return task(make)
 
 
-def take_turns(trials: pl.DataFrame) -> pl.DataFrame:
-    """Order trials so that stereotypes take turns, each beginning with another wording."""
-    draw = pl.col("iteration") // 2  # both orders of a pair, one after the other
-    wording, first = pl.col("variation").rank("dense"), pl.col("stereotype").rank("dense")
-    by_wording = trials.sort(draw, (wording + first) % wording.max(), maintain_order=True)
-    turn = pl.int_range(pl.len()).over("stereotype", "dimension")
-    return by_wording.sort(turn, maintain_order=True)
-
-
 @metric(scores="unreduced")
 def estimated(measure: str) -> Metric:
     """Estimate the mean of a measure, as `clinometer estimate` does.
@@ -107,38 +98,6 @@ def estimated(measure: str) -> Metric:
         return mean_of_rows(rows)
 
     return estimate
-
-
-def mean_of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the mean over all stereotypes of scores, rows of `results.SCORES`, as `estimated`."""
-    from clinometer.audits.tabulating import estimate_means
-    from clinometer.statistics.estimates import Inference
-
-    table = pl.DataFrame(rows, schema=SCORES).filter(~pl.col("unnamed").fill_null(False))
-    # Repetitions (epochs) are draws of their own.
-    epoch = pl.int_range(pl.len()).over("trial_id")
-    draws = table.with_columns(
-        iteration=pl.col("iteration") + epoch * table.height,
-        pair_id=pl.format("{}.epoch{}", "pair_id", epoch),
-    )
-    means = join_methods(estimate_means(draws, Inference()), "clustered", IN_PROMPTS)
-    mean = means.filter(pl.col("control").is_null(), level="model").row(0, named=True)
-    return {
-        name: math.nan if mean[column] is None else mean[column]
-        for name, column in _METRICS.items()
-    }
-
-
-#: What inspect shows of a measure → column of estimates.
-_METRICS = {
-    "mean": "estimate",
-    "stderr": "se",
-    "ci_low": "ci_low",
-    "ci_high": "ci_high",
-    "prompts_ci_low": "ci_low_bounded",
-    "prompts_ci_high": "ci_high_bounded",
-    "neutral": "neutral",
-}
 
 
 @scorer(metrics={name: [estimated(name)] for name in MEASURES})

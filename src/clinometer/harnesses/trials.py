@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from clinometer.audits.registry import take_turns
+from clinometer.audits.means import take_turns
 from clinometer.contracts.catalogue import INSTRUMENTS, select
 from clinometer.contracts.design import Design
 from clinometer.results import RESPONSES

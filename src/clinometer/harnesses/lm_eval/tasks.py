@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clinometer.audits.registry import mean_of_rows
+from clinometer.audits.means import mean_of_rows
 from clinometer.harnesses.trials import score_answers, trials_of
 
 #: The options of a task; the harness gives more, as the version.

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from clinometer.audits.registry import mean_of_rows
+from clinometer.audits.means import mean_of_rows
 from clinometer.harnesses.trials import score_answers, trials_of
 from clinometer.numbers import interval, number
 
@@ -43,7 +43,7 @@ def score(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def means(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the mean of each provider, as `registry.mean_of_rows`.
+    """Return the mean of each provider, as `means.mean_of_rows`.
 
     `results`: what ``promptfoo eval -o FILE.json`` writes.
     """
