@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from clinometer.pieces.findings import Finding
-from clinometer.results.records import refuse_shared_folders, slug
-from clinometer.sharing.means import UNKNOWN, findings_by_model, name_parts, read_shareable
-from clinometer.texts import write_text
+from clinometer.sharing.means import UNKNOWN, name_parts, write_by_model
 
 _TAXONOMY = {
     "vuln_id": None,
@@ -55,19 +53,16 @@ def write_avid(directory: str | Path, folder: str | Path) -> list[Path]:
     Raises
     ------
     InputError
-        If there are no means of answers, a file holds a key, two models have one folder, or a file
-        cannot be written.
+        As `means.write_by_model`.
     """
-    results = read_shareable(directory)
-    findings = findings_by_model(results)
-    refuse_shared_folders(findings)
-    paths = []
-    for model, means in findings.items():
-        paths.append(Path(folder) / slug(model) / "avid.json")
-        report = _report(model, means, results.plan)
-        text = json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False)
-        write_text(paths[-1], f"{text}\n")
-    return paths
+    return write_by_model(directory, folder, _files)
+
+
+def _files(model: str, findings: Sequence[Finding], plan: Mapping[str, Any]) -> dict[str, str]:
+    """Return the report of a model by the name of its file."""
+    report = _report(model, findings, plan)
+    text = json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False)
+    return {"avid.json": f"{text}\n"}
 
 
 def _report(model: str, findings: Sequence[Finding], plan: Mapping[str, Any]) -> dict[str, Any]:

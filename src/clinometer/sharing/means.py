@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from clinometer.results.bundles import BUNDLE_PATTERNS
 from clinometer.results.contents import refuse_secrets
 from clinometer.results.controls import JUDGED_KINDS
 from clinometer.results.ranges import IN_PROMPTS, lean_text
+from clinometer.results.records import refuse_shared_folders, slug
+from clinometer.texts import write_text
 
 #: What a run does not know, and who shares it does.
 UNKNOWN = "FILL IN"
@@ -69,6 +71,29 @@ def findings_by_model(results: Results) -> dict[str, list[Finding]]:
     if not by_model:
         raise InputError(f"{results.directory}: no means of answers; nothing to share")
     return by_model
+
+
+def write_by_model(
+    directory: str | Path,
+    folder: str | Path,
+    texts: Callable[[str, Sequence[Finding], Mapping[str, Any]], Mapping[str, str]],
+) -> list[Path]:
+    """Write files of each model into a folder of its own; return their paths.
+
+    `texts`: of a model, its findings and the plan, the text of each file by its name.
+
+    Raises InputError if there are no means of answers, a file holds a key, two models have one
+    folder, or a file cannot be written.
+    """
+    results = read_shareable(directory)
+    by_model = findings_by_model(results)
+    refuse_shared_folders(by_model)
+    paths = []
+    for model, means in by_model.items():
+        for name, text in texts(model, means, results.plan).items():
+            paths.append(Path(folder) / slug(model) / name)
+            write_text(paths[-1], text)
+    return paths
 
 
 def name_parts(finding: Finding, *factors: str) -> list[str]:

@@ -24,9 +24,8 @@ import yaml
 from clinometer.contracts.catalogue import measure_of
 from clinometer.pieces.findings import Finding
 from clinometer.pieces.prose import capital
-from clinometer.results.records import refuse_shared_folders, slug
-from clinometer.sharing.means import UNKNOWN, findings_by_model, name_parts, read_shareable
-from clinometer.texts import write_text
+from clinometer.results.records import slug
+from clinometer.sharing.means import UNKNOWN, name_parts, write_by_model
 
 #: What stands for a field where nothing leans.
 _NONE_SHOWN = "No difference is shown. That is no evidence that there is none: "
@@ -55,21 +54,14 @@ def write_model_card(directory: str | Path, folder: str | Path) -> list[Path]:
     Raises
     ------
     InputError
-        If there are no means of answers, a file holds a key, two models have one folder, or a file
-        cannot be written.
+        As `means.write_by_model`.
     """
-    results = read_shareable(directory)
-    findings = findings_by_model(results)
-    refuse_shared_folders(findings)
-    paths = []
-    for model, means in findings.items():
-        for name, text in (
-            ("bias.md", _bias(means, results.plan)),
-            ("model-index.yaml", _model_index(model, means)),
-        ):
-            paths.append(Path(folder) / slug(model) / name)
-            write_text(paths[-1], text)
-    return paths
+    return write_by_model(directory, folder, _files)
+
+
+def _files(model: str, findings: Sequence[Finding], plan: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a model by the names of their files."""
+    return {"bias.md": _bias(findings, plan), "model-index.yaml": _model_index(model, findings)}
 
 
 def _bias(findings: Sequence[Finding], plan: Mapping[str, Any]) -> str:
