@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -102,6 +103,44 @@ def test_promptfoo_s_assertion_scores_an_answer_and_judges_none() -> None:
     assert unread["reason"] == "unparsed"
 
 
+def written(trials: list[dict], answer: str | None) -> list[dict]:
+    """Return what promptfoo writes of the answers of a provider to trials."""
+    response = {} if answer is None else {"output": answer}
+    return [{"provider": {"id": "p"}, "vars": t["vars"], "response": response} for t in trials]
+
+
+def test_means_of_what_promptfoo_wrote_are_told_apart_and_other_tests_left_out() -> None:
+    asked = {"study": "refunds", "iterations": 2}
+    twins = functions.trials({"instrument": "twins", **asked})
+    pairs = functions.trials({"instrument": "word_association", "study": "bai2025",
+                              "stereotypes": "age", "iterations": 2})  # fmt: skip
+    other = [{"vars": {"topic": "weather"}}]
+    rows = written(twins, "Approve.") + written(pairs, "?") + written(other, "Rain.")
+    found = functions.means({"results": {"results": rows + written(twins, None)}})
+    assert [run for run, _ in found.items()] == [
+        ("p", "refunds", "twins"),
+        ("p", "bai2025", "word_association"),
+    ]
+    scores = score_answers([t["vars"] for t in twins], ["Approve."] * len(twins), "p")
+    assert found["p", "refunds", "twins"] == mean_of_rows(scores.to_dicts())
+    assert math.isnan(found["p", "bai2025", "word_association"]["mean"])
+
+
+@pytest.mark.parametrize("content", [None, "no JSON", "[]", '{"results": {}}'])
+def test_what_promptfoo_did_not_write_is_refused_in_a_line(
+    tmp_path: Path, content: str | None
+) -> None:
+    path = tmp_path / "results.json"
+    if content is not None:
+        path.write_text(content)
+    done = subprocess.run(
+        [sys.executable, functions.__file__, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{path}: not what promptfoo")
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.slow
 def test_promptfoo_asks_and_its_answers_give_the_mean(tmp_path: Path) -> None:
     program = shutil.which("promptfoo")
@@ -135,7 +174,8 @@ def test_promptfoo_asks_and_its_answers_give_the_mean(tmp_path: Path) -> None:
     )
     assert out.exists(), done.stdout + done.stderr
     results = json.loads(out.read_text())
-    (found,) = functions.means(results).values()
+    ((run, found),) = functions.means(results).items()
+    assert run[1:] == ("refunds", "twins")
     trials = functions.trials(config["tests"][0]["config"])
     answers = ["Approve." if len(t["vars"]["prompt"]) % 3 else "Deny." for t in trials]
     scores = score_answers([t["vars"] for t in trials], answers, "any")

@@ -312,6 +312,28 @@ def test_a_form_says_how_people_are_put_in_the_place() -> None:
         assert row["prompt"] == f"{said} What is 15 percent of 80?"
 
 
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ('forms: {wimen: "I am {person}."}', "forms: no stereotype 'wimen'"),
+        ("people: {wimen: {marginalized: a, default: b}}", "people: no stereotype 'wimen'"),
+        ("forms: {women: I am somebody.}", "forms.women"),
+    ],
+)
+def test_what_is_said_of_no_contrast_or_of_nobody_is_refused(said: str, message: str) -> None:
+    content = """name: w
+instruments:
+  twins:
+    outcome: {kind: refusal}
+    prompts: {a: "{person} asks."}
+    %s
+stereotypes:
+  women: {category: gender, marginalized: [Anna], default: [Paul]}
+"""
+    with pytest.raises(StudyError, match=message):
+        TWINS.trials(parse_study(content % said, "w.yaml"), Design(iterations=2))
+
+
 @pytest.mark.parametrize("kind", ["refusal", "length", "ease"])
 def test_the_same_tasks_are_read_for_something_else(kind: str) -> None:
     study, other = load_study("everyday"), load_study(f"everyday_{kind}")

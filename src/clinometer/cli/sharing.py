@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,27 +105,13 @@ def _write_hub_files(results: Path, options: Mapping[str, Any]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _write_cards(results: Path, options: Mapping[str, Any]) -> list[str]:
-    """Write what belongs into model cards; return the paths."""
-    from clinometer.sharing import write_model_card
+def _write_means(results: Path, options: Mapping[str, Any], name: str) -> list[str]:
+    """Write by the function of this name of `sharing`; return the paths."""
+    from clinometer import sharing
 
-    remark("model-card: what only its maker knows begins with FILL IN")
-    return [str(path) for path in write_model_card(results, options["out"])]
-
-
-def _write_reports(results: Path, options: Mapping[str, Any]) -> list[str]:
-    """Write reports of AVID; return their paths."""
-    from clinometer.sharing import write_avid
-
-    remark("avid: who made and who runs a model is to be filled in")
-    return [str(path) for path in write_avid(results, options["out"])]
-
-
-def _write_events(results: Path, options: Mapping[str, Any]) -> list[str]:
-    """Write OpenTelemetry's events; return the path."""
-    from clinometer.sharing import write_events
-
-    return [str(path) for path in write_events(results, options["out"])]
+    if name in _REMARKS:
+        remark(_REMARKS[name])
+    return [str(path) for path in getattr(sharing, name)(results, options["out"])]
 
 
 def _write_law_tables(results: Path, options: Mapping[str, Any]) -> Iterator[str]:
@@ -142,13 +129,19 @@ def _write_law_tables(results: Path, options: Mapping[str, Any]) -> Iterator[str
     yield from not_evidence(counts)
 
 
+#: What is said of files that a person has to complete.
+_REMARKS = {
+    "write_avid": "avid: who made and who runs a model begins with FILL IN",
+    "write_model_card": "model-card: what only its maker knows begins with FILL IN",
+}
+
 #: Format → what writes it.
 _WRITERS: dict[str, Callable[[Path, Mapping[str, Any]], Iterable[str]]] = {
-    "avid": _write_reports,
+    "avid": partial(_write_means, name="write_avid"),
     "every-eval-ever": _write_records,
     "hub": _write_hub_files,
     "ll144": _write_law_tables,
     "mlflow": _log_runs,
-    "model-card": _write_cards,
-    "opentelemetry": _write_events,
+    "model-card": partial(_write_means, name="write_model_card"),
+    "opentelemetry": partial(_write_means, name="write_events"),
 }

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from clinometer.authoring import Name, Strict, Study, Word, fill, holds, read_chat
+from clinometer.authoring import Name, Strict, Study, StudyError, Word, fill, holds, read_chat
 from clinometer_measures.twins.outcomes import CorrectOutcome, Outcome
 
 __all__ = ["GROUPS", "NAME", "People", "TwinsPart", "part_of"]
@@ -92,5 +92,16 @@ def _filled(text: str, person: str) -> str:
 
 
 def part_of(study: Study) -> TwinsPart | None:
-    """Return what a study says of twins; None if it says nothing."""
-    return study.instruments.read(NAME, TwinsPart)
+    """Return what a study says of twins; None if it says nothing.
+
+    Raises StudyError if people or a form are of no contrast of the study.
+    """
+    part = study.instruments.read(NAME, TwinsPart)
+    if part is None:
+        return None
+    for place, contrasts in (("people", part.people.keys()), ("forms", part.forms.keys())):
+        if unknown := contrasts - study.stereotypes.keys():
+            raise StudyError(
+                f"study {study.name}: instruments.{NAME}.{place}: no stereotype {min(unknown)!r}"
+            )
+    return part

@@ -4,11 +4,12 @@ Reference
     promptfoo, documentation of Python assertions and of test generators in Python.
 
 ``python FILE results.json``, with what ``promptfoo eval -o results.json`` wrote, prints the mean of
-each provider with its interval for other prompts.
+each provider, study and instrument with its interval for other prompts.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections import defaultdict
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from clinometer.audits.means import mean_of_rows
+from clinometer.errors import ClinometerError
 from clinometer.harnesses.trials import score_answers, trials_of
 from clinometer.numbers import interval, number
 
@@ -42,24 +44,33 @@ def score(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def means(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the mean of each provider, as `means.mean_of_rows`.
+def means(results: Mapping[str, Any]) -> dict[tuple[str, str, str], dict[str, float]]:
+    """Return means, as `means.mean_of_rows`, by provider, study and instrument.
 
-    `results`: what ``promptfoo eval -o FILE.json`` writes.
+    `results`: what ``promptfoo eval -o FILE.json`` writes; tests that are no trials are left out.
     """
-    rows_by_provider: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    rows_by_run: dict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in results["results"]["results"]:
-        if (row.get("response") or {}).get("output") is not None:
-            rows_by_provider[row["provider"]["id"]].append(row)
-    means_by_provider = {}
-    for provider, rows in rows_by_provider.items():
+        has_output = (row.get("response") or {}).get("output") is not None
+        if has_output and (trial := row["vars"].get("trial")):
+            study_and_instrument = row["vars"]["study"], json.loads(trial)["instrument"]
+            rows_by_run[row["provider"]["id"], *study_and_instrument].append(row)
+    means_by_run = {}
+    for run, rows in rows_by_run.items():
         answers = [str(row["response"]["output"]) for row in rows]
-        scores = score_answers([row["vars"] for row in rows], answers, provider)
-        means_by_provider[provider] = mean_of_rows(scores.to_dicts())
-    return means_by_provider
+        scores = score_answers([row["vars"] for row in rows], answers, run[0])
+        means_by_run[run] = mean_of_rows(scores.to_dicts())
+    return means_by_run
 
 
 if __name__ == "__main__":
-    results = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    for provider, mean in means(results).items():
-        print(f"{provider}: {number(mean['mean'])} [{interval(mean['ci_low'], mean['ci_high'])}]")
+    parser = argparse.ArgumentParser(description="Print the means of what promptfoo wrote.")
+    parser.add_argument("results", type=Path, help="written by promptfoo eval -o FILE.json")
+    path = parser.parse_args().results
+    try:
+        means_by_run = means(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ClinometerError) as error:
+        sys.exit(f"{path}: not what promptfoo eval -o FILE.json writes: {error}")
+    for run, mean in means_by_run.items():
+        ends = interval(mean["ci_low"], mean["ci_high"])
+        print(f"{', '.join(run)}: {number(mean['mean'])} [{ends}]")
